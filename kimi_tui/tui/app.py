@@ -68,8 +68,9 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         )
         self._scrollback = Scrollback(self, is_inline=options.inline, frame_writer=self.frame_writer)
         self.exit_lines: list[str] = []
-        self._exit_summary = ""
         """Lines to print on the terminal after the app has exited."""
+        self._exit_summary = ""
+        """Line that tells how to resume the session, from before its tasks were stopped."""
         register_key_sequences()
         for theme in THEMES:
             self.register_theme(theme)

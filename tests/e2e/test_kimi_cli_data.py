@@ -91,6 +91,7 @@ def test_a_session_is_resumed_reverted_and_the_revert_is_undone(either: Program)
 
 def test_the_branch_that_a_dmail_left_can_be_switched_to(either: Program) -> None:
     assert "find the best idea" in run(either, DMAIL, "/branches")
+    assert "  dmail  " in run(either, DMAIL, "/checkpoints")
     either.run("--demo", "--session", DMAIL, "-p", "/switch 1")
     assert "SetTodoList" in run(either, DMAIL, "/checkpoints")
 

@@ -70,7 +70,7 @@ def _parse_redo(argument: str) -> TimelineCommand:
 
 
 def _take_choices(argument: str) -> tuple[list[str], tuple[FileChoice, ...]]:
-    """Return the words of an argument without `--choose` and `--hunks`, and the decisions of these.
+    """Split an argument into its values without `--choose` and `--hunks`, and the choices in these.
 
     Raises UsageError.
     """

@@ -9,7 +9,7 @@ from kimi_tui.i18n.translate import tr, tr_n
 def exit_summary(state: SessionViewState) -> str:
     """Return the command that resumes the session, its cost, and the tasks that end with the program.
 
-    Return an empty string if nothing was said in the session.
+    Return an empty string for a session without messages.
     """
     session = state.session
     if session is None or not (state.context_tokens or state.last_step):

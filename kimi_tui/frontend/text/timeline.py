@@ -48,7 +48,7 @@ def plan_text(plan: RevertPlan) -> tuple[str, str]:
 
 
 def file_option_lines(file: PlannedFile) -> list[str]:
-    """Return lines with what `--choose` and `--hunks` accept for a file; none if there is no choice."""
+    """Return lines with the values of `--choose` and `--hunks` for a file; none if it has no choices."""
     lines = []
     if file.choices:
         names = ", ".join(

@@ -63,7 +63,7 @@ class GitChangeLog:
             logger.warning("can't record a change of the Git repository", exc_info=True)
 
     def changes_since(self, states: Collection[str], sessions: Iterable[str]) -> list[GitChange]:
-        """Return the changes in `sessions` that came after one of the file states `states`, oldest first."""
+        """Return the changes in `sessions` that follow one of the file states `states`, oldest first."""
         return [
             change for session in sorted(sessions) for change in self._read(session) if change.state in states
         ]

@@ -20,7 +20,7 @@ _MAX_COMMAND_CHARS = 60
 
 
 def git_facts(work_dir: Path, changes: Sequence[GitChange]) -> list[str]:
-    """Return what the agent's commands, and others meanwhile, have changed; empty without the agent's."""
+    """Return sentences about changes of the repository; none unless the agent made one of them."""
     commands = [change.command for change in changes if change.who in {"call", "background"}]
     if not commands:
         return []

@@ -465,7 +465,7 @@ class Capture:
 
 
 def _separate_later_changes(detected: DetectedChanges, planned: Changes) -> dict[str, Entry | None]:
-    """Reduce the changes to what was planned. Return the changes that someone made after those."""
+    """Reduce the changes to the planned ones. Return the changes that someone made after them."""
     later = {
         path: entry for path, entry in detected.changes.items() if path in planned and planned[path] != entry
     }

@@ -9,7 +9,7 @@ from kimi_tui.tui.prompt.prompt import PromptBox
 
 
 class TooSmallNotice(Static, can_focus=True):
-    """Has the focus while it is shown, and then returns it. Text that is typed meanwhile goes to the prompt.
+    """Has the focus while it is shown, and then returns it. Text typed into it goes to the prompt.
 
     A hidden widget loses the focus, and nothing gets it back when it is shown again.
     """

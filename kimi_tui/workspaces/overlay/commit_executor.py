@@ -125,7 +125,7 @@ class _CommitRun:
         return CommitResult(done, self._failed)
 
     def _restore_modes(self) -> None:
-        """Give directories that were writable meanwhile their mode, or the one that the command gave them."""
+        """Give directories that were made writable their mode, or the one that the command gave them."""
         for folder in sorted(self._read_only_folders, reverse=True):
             effect, mode = self._by_path.get(folder), self._read_only_folders[folder]
             if effect is not None and effect.after is not None and folder not in self._failed:

@@ -45,7 +45,7 @@ class CommitJournal:
         self._file: int | None = None
 
     def begin(self, effects: Sequence[PathEffect], read_only_folders: Mapping[str, int]) -> None:
-        """Record what the commit will do, and the modes of directories that are writable only meanwhile."""
+        """Record what the commit will do, and the modes of directories that it makes writable."""
         temporary = self._folder / f".{_EFFECTS}"
         record = {
             "effects": [asdict(effect) for effect in effects],

@@ -6,7 +6,6 @@ directories in the meantime has no effect.
 
 import os
 import stat
-from contextlib import suppress
 from errno import ENXIO
 
 from kimi_tui.workspaces.effects import PathState
@@ -145,9 +144,3 @@ def _write_all(file: int, data: bytes, position: int) -> None:
     while view:
         done = os.pwrite(file, view, position)
         view, position = view[done:], position + done
-
-
-def remove_quietly(path: str) -> None:
-    """Remove a file, if it exists."""
-    with suppress(FileNotFoundError):
-        os.unlink(path)
