@@ -13,7 +13,7 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.config.environment import KEY_VARIABLES, known_provider
 from kimi_tui.config.settings import ModelPrice, ModelSettings, ProviderConfig, Settings
 
-ModelKind = Literal["kimi", "openai", "anthropic", "scripted", "demo"]
+ModelKind = Literal["kimi", "openai", "openai_responses", "anthropic", "scripted", "demo"]
 SCRIPTS_VARIABLE = "KIMI_SCRIPTED_ECHO_SCRIPTS"
 
 
@@ -122,9 +122,9 @@ def default_model_name(settings: Settings) -> str:
 
 def _kind(provider: ProviderConfig, name: str) -> ModelKind:
     match provider.type:
-        case "kimi" | "openai" | "anthropic" | "scripted" | "demo":
+        case "kimi" | "openai" | "openai_responses" | "anthropic" | "scripted" | "demo":
             return provider.type
-        case "openai_legacy" | "openai_responses":
+        case "openai_legacy":
             return "openai"
         case "google_genai" | "gemini" | "vertexai" | "_echo" | "_chaos":
             raise ConfigError(
@@ -157,7 +157,7 @@ def _key(provider: ProviderConfig, name: str, kind: ModelKind, environ: Mapping[
             )
     elif not key and known is not None:
         key = environ.get(known.key_variable, "")
-    if not key and (kind in ("kimi", "anthropic") or (kind == "openai" and known is not None)):
+    if not key and (kind in ("kimi", "anthropic") or (kind.startswith("openai") and known is not None)):
         variable = known.key_variable if known else f"{kind.upper()}_API_KEY"
         raise ModelKeyNotSet(
             msg("Provider {name} has no API key.", name=name),

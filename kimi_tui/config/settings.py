@@ -41,7 +41,9 @@ class ProviderConfig(_Table):
         Literal[ProviderType, ForeignProviderType],
         BeforeValidator(lambda value: "scripted" if value == "_scripted_echo" else value),
     ]
-    """Protocol. `openai` is the chat completions API, which most servers support."""
+    """Protocol. `openai` is the Chat Completions API, which most servers support; `openai_responses` is the
+    Responses API.
+    """
     base_url: Annotated[str | None, AfterValidator(_http_url)] = None
     """Base URL including the version, such as `http://localhost:11434/v1`."""
     api_key: SecretStr = SecretStr("")

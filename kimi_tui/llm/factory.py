@@ -21,6 +21,10 @@ def create_provider(settings: ProviderSettings) -> ChatProvider:
             from kimi_tui.llm.openai.provider import OpenAIChatProvider
 
             return OpenAIChatProvider(settings)
+        case "openai_responses":
+            from kimi_tui.llm.openai.responses_provider import ResponsesProvider
+
+            return ResponsesProvider(settings)
         case "anthropic":
             from kimi_tui.llm.anthropic.provider import AnthropicMessagesProvider
 

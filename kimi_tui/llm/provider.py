@@ -9,7 +9,7 @@ from kimi_tui.base.message import Message, ToolCall, ToolCallPart
 from kimi_tui.base.token_usage import TokenUsage
 
 ThinkingEffort = Literal["off", "low", "medium", "high"]
-ProviderKind = Literal["kimi", "openai", "anthropic", "scripted", "demo"]
+ProviderKind = Literal["kimi", "openai", "openai_responses", "anthropic", "scripted", "demo"]
 
 
 @frozen

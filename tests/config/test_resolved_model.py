@@ -80,11 +80,14 @@ def test_openais_key_is_not_sent_to_a_custom_server(home):
     assert (home.model().api_key, home.model().base_url) == ("", "http://localhost:11434/v1")
 
 
-@pytest.mark.parametrize("kind", ["openai", "openai_legacy", "openai_responses"])
-def test_openai_types_use_openais_variables(home, kind):
+@pytest.mark.parametrize(
+    ("kind", "protocol"),
+    [("openai", "openai"), ("openai_legacy", "openai"), ("openai_responses", "openai_responses")],
+)
+def test_openai_types_use_openais_variables(home, kind, protocol):
     home.write(provider(kind=kind))
     home.environ = {"OPENAI_API_KEY": "real"}
-    assert (home.model().type, home.model().api_key) == ("openai", "real")
+    assert (home.model().type, home.model().api_key) == (protocol, "real")
 
 
 def test_an_option_file_wins_over_the_environment_but_an_empty_key_does_not(home, tmp_path):

@@ -29,7 +29,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, Self
 
-from tests.llm import anthropic_wire, http_protocol, openai_wire
+from tests.llm import anthropic_wire, http_protocol, openai_wire, responses_wire
 from tests.llm.http_protocol import Request
 from tests.llm.request_validity import assert_prefix_extension, assert_valid_request
 from tests.llm.scripted_responses import Call, Fault, Quirk, Reply, ScriptedResponse, reply_from_json
@@ -42,6 +42,7 @@ __all__ = [
     "Quirk",
     "Reply",
     "Request",
+    "ResponsesServer",
     "ScriptedResponse",
     "ScriptedServer",
     "assert_prefix_extension",
@@ -53,7 +54,7 @@ __all__ = [
 CERTIFICATE = Path(__file__).with_name("loopback.pem")
 """Key and certificate of the servers with TLS. Clients trust it through SSL_CERT_FILE."""
 
-Protocol = Literal["openai", "anthropic"]
+Protocol = Literal["openai", "openai_responses", "anthropic"]
 Script = Sequence[Reply | Callable[["Request"], Reply]]
 
 
@@ -192,6 +193,15 @@ class OpenAIServer(ScriptedServer):
         super().__init__(script, wire=openai_wire, prefix="/v1", tls=tls, on_request=on_request)
 
 
+class ResponsesServer(ScriptedServer):
+    """Serves the Responses API."""
+
+    def __init__(
+        self, script: Script, *, tls: bool = False, on_request: Callable[[Request], None] = lambda _: None
+    ) -> None:
+        super().__init__(script, wire=responses_wire, prefix="/v1", tls=tls, on_request=on_request)
+
+
 class AnthropicServer(ScriptedServer):
     """Serves the Messages API."""
 
@@ -205,8 +215,12 @@ def server_of(
     protocol: Protocol, script: Script, *, on_request: Callable[[Request], None] = lambda _: None
 ) -> ScriptedServer:
     """Return the server for `protocol`, not yet started."""
-    kind = OpenAIServer if protocol == "openai" else AnthropicServer
-    return kind(script, on_request=on_request)
+    kinds = {
+        "openai": OpenAIServer,
+        "openai_responses": ResponsesServer,
+        "anthropic": AnthropicServer,
+    }
+    return kinds[protocol](script, on_request=on_request)
 
 
 @contextmanager
@@ -255,7 +269,7 @@ async def _serve_forever(protocol: Protocol, script: Path, record: Path | None) 
 def main(arguments: Sequence[str]) -> None:
     """Serve a script until killed."""
     parser = argparse.ArgumentParser(prog="python -m tests.llm.servers", description=main.__doc__)
-    parser.add_argument("--protocol", choices=["openai", "anthropic"], required=True)
+    parser.add_argument("--protocol", choices=["openai", "openai_responses", "anthropic"], required=True)
     parser.add_argument("--script", type=Path, required=True)
     parser.add_argument("--record", type=Path)
     options = parser.parse_args(arguments)

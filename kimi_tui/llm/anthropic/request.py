@@ -18,6 +18,7 @@ from kimi_tui.base.content_parts import (
 )
 from kimi_tui.base.message import Message
 from kimi_tui.llm.provider import ToolSchema
+from kimi_tui.llm.reasoning_signature import is_reasoning_signature
 from kimi_tui.llm.tool_call_arguments import arguments_as_object
 from kimi_tui.llm.tool_call_ids import ToolCallIdMap, ToolCallIdRule
 from kimi_tui.llm.tool_call_names import valid_tool_name
@@ -118,7 +119,7 @@ def collect_signatures(history: Sequence[Message]) -> set[str]:
         part.encrypted
         for message in history
         for part in message.content
-        if isinstance(part, ThinkPart) and part.encrypted
+        if isinstance(part, ThinkPart) and part.encrypted and _is_sendable(part.encrypted, ())
     }
 
 
@@ -152,7 +153,7 @@ def _encode_assistant(
         match part:
             case TextPart(text=text) if text.strip():
                 blocks.append({"type": "text", "text": text})
-            case ThinkPart(encrypted=str(signature)) if signature and signature not in rejected_signatures:
+            case ThinkPart(encrypted=str(signature)) if _is_sendable(signature, rejected_signatures):
                 blocks += encoded_calls[n_sent : part.calls_before or 0]
                 n_sent = max(n_sent, min(part.calls_before or 0, len(encoded_calls)))
                 blocks.append(_encode_thinking(part.think, signature))
@@ -161,6 +162,10 @@ def _encode_assistant(
     blocks += encoded_calls[n_sent:]
     has_only_thinking = all(block["type"] in {"thinking", "redacted_thinking"} for block in blocks)
     return [] if has_only_thinking else blocks
+
+
+def _is_sendable(signature: str, rejected_signatures: Collection[str]) -> bool:
+    return bool(signature) and signature not in rejected_signatures and not is_reasoning_signature(signature)
 
 
 def _with_cache_control(message: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from kimi_tui.llm.openai.reasoning_effort import reasoning_effort
 from kimi_tui.llm.provider import ThinkingEffort
 from kimi_tui.llm.tool_call_ids import ToolCallIdRule
 
@@ -26,9 +27,8 @@ class ChatDialect:
         self, model: str, effort: ThinkingEffort, capabilities: frozenset[str]
     ) -> dict[str, Any]:
         """Return the request fields for thinking with `effort`; empty if `model` can't think."""
-        if effort == "off" or not capabilities & {"thinking", "always_thinking"}:
-            return {}
-        return {"reasoning_effort": effort}
+        value = reasoning_effort(model, effort) if capabilities & {"thinking", "always_thinking"} else None
+        return {} if value is None else {"reasoning_effort": value}
 
 
 COMPATIBLE = ChatDialect()

@@ -2,28 +2,18 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from kimi_tui.base.message import Message
 from kimi_tui.llm.capabilities import capabilities_of
+from kimi_tui.llm.openai.client import OpenAIClient, Rejection
 from kimi_tui.llm.openai.dialect import ChatDialect, openai_dialect
 from kimi_tui.llm.openai.request import RequestStyle, encode_tools
 from kimi_tui.llm.openai.stream import ChatStream
 from kimi_tui.llm.provider import ProviderSettings, StreamPart, ThinkingEffort, ToolSchema
-from kimi_tui.llm.transport.context_limit import is_context_limit
-from kimi_tui.llm.transport.endpoint import Endpoint
-from kimi_tui.llm.transport.errors import connection_error, transport_errors
-from kimi_tui.llm.transport.http_errors import ServerMessage, parse_server_message, status_error
 from kimi_tui.llm.transport.json_body import encode_body, encode_body_with
-from kimi_tui.llm.transport.lean_import import import_lean
 from kimi_tui.llm.transport.request_cache import RequestCache
-from kimi_tui.llm.transport.response_stream import response_parts
-from kimi_tui.llm.transport.sdk_client import SdkClient
-from kimi_tui.llm.transport.tls import ssl_context_for
-
-if TYPE_CHECKING:
-    import httpx2
-    import openai
+from kimi_tui.llm.transport.response_stream import StreamedResponse, response_parts
 
 _OPTIONAL_FIELDS = ("stream_options", "reasoning_effort", "prompt_cache_key", "thinking")
 """Fields that a server may not know and that a request works without."""
@@ -118,10 +108,8 @@ class ChatConnection:
     """
 
     def __init__(self, settings: ProviderSettings) -> None:
-        self.endpoint = Endpoint.from_settings(settings)
-        self._settings = settings
-        self._client: SdkClient[openai.AsyncOpenAI] = SdkClient(self)
-        self._has_answered = False
+        self._client = OpenAIClient(settings)
+        self.endpoint = self._client.endpoint
         self._unknown_fields: set[str] = set()
         self._tools: tuple[Sequence[ToolSchema], bytes] = ((), b"[]")
         """The tools of the last request and their JSON."""
@@ -129,41 +117,28 @@ class ChatConnection:
 
     async def send(
         self, fields: dict[str, Any], tools: Sequence[ToolSchema], messages: bytes
-    ) -> "httpx2.Response":
+    ) -> StreamedResponse:
         """Send a request of `fields`, `tools` and the JSON of `messages`. Return the response before its
         body is read.
 
         Raises ChatProviderError.
         """
-        client = await self._client.get()
-
-        import openai
-
+        await self._client.prepare()
         encoded_tools = {"tools": self._tools_json(tools)} if tools else {}
-        unreachable: tuple[type[Exception], ...] = (openai.APIConnectionError, *transport_errors())
         while True:
             request = {name: value for name, value in fields.items() if name not in self._unknown_fields}
-            try:
-                body = encode_body_with(request, **encoded_tools, messages=messages)
-                response = await self._post(client, body)
-            except openai.APIStatusError as error:
-                self._has_answered = True
-                message = parse_server_message(error.response.text)
-                status, headers = error.status_code, error.response.headers
-            except unreachable as error:
-                raise connection_error(error, self.endpoint, has_answered=self._has_answered) from error
-            else:
-                self._has_answered = True
+            body = encode_body_with(request, **encoded_tools, messages=messages)
+            response = await self._client.post("/chat/completions", body)
+            if not isinstance(response, Rejection):
                 return response
-            unknown_field = _unknown_field(status, message, request)
+            unknown_field = _unknown_field(response, request)
             if unknown_field is None:
-                # Raised outside of the except block: the SDK's error may repeat a key that the server echoed.
-                raise status_error(self.endpoint, status, message, headers)
+                raise response.to_error(self.endpoint)
             self._unknown_fields.add(unknown_field)
 
     async def prepare(self) -> None:
         """Create the client. Raises ChatProviderError."""
-        await self._client.get()
+        await self._client.prepare()
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -174,49 +149,9 @@ class ChatConnection:
             self._tools = tools, encode_body(encode_tools(tools))
         return self._tools[1]
 
-    async def _post(self, client: "openai.AsyncOpenAI", body: bytes) -> "httpx2.Response":
-        import httpx2
-        import openai
 
-        headers: dict[str, str | openai.Omit] = {"Accept": "text/event-stream"}
-        if not self.endpoint.api_key and "authorization" not in map(str.lower, self.endpoint.headers):
-            headers["Authorization"] = openai.Omit()
-        response = await client.post(
-            "/chat/completions",
-            cast_to=httpx2.Response,
-            content=body,
-            options={"headers": headers},
-            stream=True,
-            stream_cls=openai.AsyncStream[object],
-        )
-        return cast("httpx2.Response", response)
-
-    def create_client(self) -> "openai.AsyncOpenAI":
-        """Implement `ClientFactory.create_client`."""
-        import_lean("openai")
-
-        import httpx2
-        import openai
-
-        from kimi_tui.llm.transport.redirect_guard import KEY_HEADERS, RedirectGuard
-
-        guard = RedirectGuard(self.endpoint.base_url, (*KEY_HEADERS, *self.endpoint.headers))
-        idle, connect = self._settings.idle_timeout_s, self._settings.connect_timeout_s
-        return openai.AsyncOpenAI(
-            api_key=self.endpoint.api_key or "none",
-            base_url=self.endpoint.base_url,
-            default_headers=self.endpoint.headers,
-            max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(
-                timeout=httpx2.Timeout(idle, connect=connect),
-                verify=ssl_context_for(self.endpoint.base_url),
-                event_hooks={"request": [guard.remove_keys]},
-            ),
-        )
-
-
-def _unknown_field(status: int, server_message: ServerMessage, request: dict[str, Any]) -> str | None:
+def _unknown_field(rejection: Rejection, request: dict[str, Any]) -> str | None:
     """Return the optional field because of which the server rejected `request`, if any."""
-    if status not in {400, 422} or is_context_limit(str(server_message)):
+    if not rejection.is_about_fields:
         return None
-    return next((name for name in _OPTIONAL_FIELDS if name in request and name in str(server_message)), None)
+    return next((it for it in _OPTIONAL_FIELDS if it in request and it in str(rejection.message)), None)

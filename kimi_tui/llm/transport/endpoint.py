@@ -12,6 +12,7 @@ from kimi_tui.llm.provider import ProviderKind, ProviderSettings
 DEFAULT_BASE_URLS: dict[ProviderKind, str] = {
     "kimi": "https://api.moonshot.cn/v1",
     "openai": "https://api.openai.com/v1",
+    "openai_responses": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com",
 }
 """Default base URL of each kind of provider."""
@@ -19,6 +20,7 @@ DEFAULT_BASE_URLS: dict[ProviderKind, str] = {
 KEY_VARIABLES: dict[ProviderKind, str] = {
     "kimi": "KIMI_API_KEY",
     "openai": "OPENAI_API_KEY",
+    "openai_responses": "OPENAI_API_KEY",
     "anthropic": "ANTHROPIC_API_KEY",
 }
 """Environment variable for the API key of each kind of provider."""
@@ -32,6 +34,7 @@ _MIN_SECRET_LENGTH = 8
 _URL_SUFFIXES: dict[ProviderKind, tuple[str, ...]] = {
     "kimi": ("/chat/completions",),
     "openai": ("/chat/completions",),
+    "openai_responses": ("/responses", "/chat/completions"),
     "anthropic": ("/v1/messages", "/v1"),
 }
 """Suffixes that users copy from documentation along with a base URL."""

@@ -28,6 +28,15 @@ _UNKNOWN_MODEL = re.compile(
 )
 _STATUS_OF_TYPE = {
     "invalid_request_error": 400,
+    "invalid_prompt": 400,
+    "bio_policy": 400,
+    "misalignment_policy_violation": 400,
+    "invalid_image": 400,
+    "invalid_image_format": 400,
+    "invalid_base64_image": 400,
+    "image_too_large": 400,
+    "image_file_too_large": 400,
+    "unsupported_image_media_type": 400,
     "authentication_error": 401,
     "invalid_authentication_error": 401,
     "billing_error": 402,
@@ -228,6 +237,11 @@ def _describe_status(
 def _base_url_advice(endpoint: Endpoint) -> str:
     if endpoint.kind == "anthropic":
         return "Check base_url. The path /v1/messages is added to it."
+    if endpoint.kind == "openai_responses":
+        return (
+            "Check base_url: the path /responses is added to it. If the server lacks the Responses API, use "
+            'type = "openai".'
+        )
     return "Check base_url. It usually ends in /v1, and the path /chat/completions is added to it."
 
 

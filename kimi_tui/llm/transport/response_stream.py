@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, S
 from contextlib import aclosing
 from itertools import groupby, islice
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.base.errors import ChatProviderError
@@ -16,9 +16,6 @@ from kimi_tui.llm.transport.endpoint import Endpoint
 from kimi_tui.llm.transport.http_errors import stream_error
 from kimi_tui.llm.transport.read_throttle import ReadThrottle
 from kimi_tui.llm.transport.sse import DONE, BodyKind, SseEvent, SseParser
-
-if TYPE_CHECKING:
-    import httpx2
 
 TRAILING_EVENTS_TIMEOUT_S = 5.0
 """Seconds to wait for the usage report after the server declared the response complete."""
@@ -31,6 +28,18 @@ _BATCH_SIZE = 64
 
 _CLOSE_TIMEOUT_S = 0.2
 """Seconds to wait, after the last event, for the end of the body. Only then can the connection be reused."""
+
+
+class StreamedResponse(Protocol):
+    """The part of the SDKs' HTTP responses that is used here."""
+
+    def aiter_bytes(self) -> AsyncGenerator[bytes, None]:
+        """Iterate over the body as it arrives."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the response and its connection."""
+        ...
 
 
 class ResponseParser(Protocol):
@@ -63,7 +72,7 @@ class ResponseParser(Protocol):
 
 
 async def response_parts(
-    response: "httpx2.Response",
+    response: StreamedResponse,
     parser: ResponseParser,
     endpoint: Endpoint,
     *,

@@ -1,0 +1,32 @@
+"""Values of OpenAI's `reasoning_effort` for each thinking effort and model.
+
+Sources: the documentation of `reasoning.effort` in OpenAI's SDK, and Google's documentation of Gemini's
+OpenAI-compatible API. GPT-5.1 and later can stop thinking (`none`). GPT-5 thinks at least `minimal`ly, codex
+and o models at least `low`. Gemini 2.5 Flash can stop thinking, other Gemini models can't.
+"""
+
+import re
+
+from kimi_tui.llm.provider import ThinkingEffort
+
+_LEAST_EFFORTS = (
+    (re.compile(r"^gpt-5(?!\.\d).*codex|^codex"), "low"),
+    (re.compile(r"^gpt-[5-9].*-pro\b"), "high"),
+    (re.compile(r"^gpt-(?:5\.[1-9]|[6-9])"), "none"),
+    (re.compile(r"^gpt-5"), "minimal"),
+    (re.compile(r"^(?:o[1-9](?:$|-)|gpt-oss)"), "low"),
+    (re.compile(r"^gemini-2\.5-flash"), "none"),
+    (re.compile(r"^gemini-(?:[3-9]).*flash"), "minimal"),
+    (re.compile(r"^gemini-(?:2\.5|[3-9])"), "low"),
+)
+"""The least effort of models that think by default."""
+
+
+def reasoning_effort(model: str, effort: ThinkingEffort) -> str | None:
+    """Return the value to send for `effort`, or None to send none: the model then doesn't think, or its
+    server's default applies. A prefix of `model` such as `openai/` is ignored.
+    """
+    if effort != "off":
+        return effort
+    name = model.lower().rpartition("/")[2]
+    return next((value for pattern, value in _LEAST_EFFORTS if pattern.search(name)), None)
