@@ -14,7 +14,9 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.workspaces.commit_lock import CommitLock
 from kimi_tui.workspaces.left_workspace import LeftWorkspace
 from kimi_tui.workspaces.open_record import OpenRecords, WorkspaceOwner
-from kimi_tui.workspaces.overlay.layer import Layer, layer_folder, layer_parents, remove_unused_layers
+from kimi_tui.workspaces.overlay.layer import remove_unused_layers
+from kimi_tui.workspaces.overlay.layer_pool import LayerPool
+from kimi_tui.workspaces.overlay.mounted_layer import MountedLayer
 from kimi_tui.workspaces.overlay.overlay_workspace import OverlayWorkspace
 from kimi_tui.workspaces.overlay.supervisor_client import Mode, SupervisorClient, ViewUnavailable
 from kimi_tui.workspaces.view_roots import RootsUnsupported, find_view_roots
@@ -51,6 +53,8 @@ class Workspaces:
         self._choice = choice
         self._modes: Sequence[Mode] = modes or (("root", "user") if os.geteuid() == 0 else ("user",))
         self._client: SupervisorClient | None = None
+        self._pool: LayerPool | None = None
+        """The layers of the running supervisor; None if there is none."""
         self._starting = asyncio.Lock()
         self._is_started = False
         self.problem = ""
@@ -67,7 +71,7 @@ class Workspaces:
             if self._is_started and (self._client is None or self._client.is_running):
                 return
             self._is_started = True
-            self._client = None
+            await self._end()
             if self._choice == "none":
                 self.problem = msg("private views are switched off")
             elif sys.platform != "linux":
@@ -78,17 +82,15 @@ class Workspaces:
     async def close(self) -> None:
         """End what `start` has started, also if it is still starting."""
         async with self._starting:
-            if self._client is not None:
-                await self._client.close()
-                self._client = None
+            await self._end()
             self._is_started = False
 
     async def status(self, work_dir: Path, added_dirs: Sequence[Path] = ()) -> WorkspaceStatus:
         """Return how commands run in `work_dir`, found by opening a view of it."""
-        workspace = await self._open_private(work_dir, added_dirs, None)
-        if workspace is None or self._client is None:
+        mounted = await self._take_layer(work_dir, added_dirs)
+        if mounted is None or self._pool is None or self._client is None:
             return WorkspaceStatus(backend="none", problem=self.problem)
-        await workspace.close()
+        self._pool.give_back(mounted)
         return WorkspaceStatus(backend="overlayfs", needs_privileges=self._client.mode == "root")
 
     @asynccontextmanager
@@ -99,14 +101,16 @@ class Workspaces:
 
         If the view can't be private, `is_private` is false and commands change the work dir directly.
         """
-        workspace = await self._open_private(work_dir, added_dirs, owner)
-        if workspace is None:
+        mounted = await self._take_layer(work_dir, added_dirs)
+        if mounted is None or self._pool is None or self._client is None:
             yield DirectWorkspace()
             return
+        pool, lock = self._pool, CommitLock(self._data_dir, work_dir)
+        workspace = OverlayWorkspace(self._client, self._records, mounted, owner, lock)
         try:
             yield workspace
         finally:
-            await workspace.close()
+            pool.replace(workspace.discard_rest())
 
     async def left_by_killed_processes(self, work_dir: Path) -> list[LeftWorkspace]:
         """Return the workspaces of `work_dir` that killed processes left open, oldest first.
@@ -136,50 +140,34 @@ class Workspaces:
                 self.problem = msg("namespaces can't be created: {reason}", reason=error)
             else:
                 self._client, self.problem = client, ""
+                self._pool = LayerPool(client, self._folder, self._records)
                 with suppress(OSError):
                     await asyncio.to_thread(self._remove_unused)
                 return
 
-    async def _open_private(
-        self, work_dir: Path, added_dirs: Sequence[Path], owner: WorkspaceOwner | None
-    ) -> OverlayWorkspace | None:
-        """Return a private workspace; None, with `problem` set, if there can't be one."""
+    async def _end(self) -> None:
+        """Remove the layers, and end the supervisor."""
+        if self._pool is not None:
+            await self._pool.close()
+            self._pool = None
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    async def _take_layer(self, work_dir: Path, added_dirs: Sequence[Path]) -> MountedLayer | None:
+        """Return a mounted layer for a work dir; None, with `problem` set, if there can't be one."""
         await self.start()
-        if self._client is None:
+        if self._pool is None:
             return None
         try:
             roots = find_view_roots(work_dir, added_dirs)
-            parents = layer_parents(self._folder, roots)
-        except (RootsUnsupported, OSError) as error:
+            mounted = await self._pool.take(roots)
+        except RootsUnsupported as error:
             self.problem = str(error)
-            return None
-        self.problem = msg("no directory for private changes was found")
-        for parent in parents:
-            try:
-                return await self._open_with_layer(self._client, parent, roots, work_dir, owner)
-            except (ViewUnavailable, OSError) as error:
-                self.problem = msg("the view can't be mounted: {reason}", reason=error)
+        except (ViewUnavailable, OSError) as error:
+            self.problem = msg("the view can't be mounted: {reason}", reason=error)
+        else:
+            self.problem = ""
+            return mounted
         logger.info("commands have no private view: %s", self.problem)
         return None
-
-    async def _open_with_layer(
-        self,
-        client: SupervisorClient,
-        parent: Path,
-        roots: Sequence[str],
-        work_dir: Path,
-        owner: WorkspaceOwner | None,
-    ) -> OverlayWorkspace:
-        folder = self._records.create_folder()
-        layer = Layer(str(layer_folder(parent, folder.name)), client.mode, tuple(roots))
-        lock = CommitLock(self._data_dir, work_dir)
-        owner = owner or WorkspaceOwner.nobody()
-        workspace = OverlayWorkspace(client, self._records, layer, folder, owner, lock)
-        try:
-            await workspace.open()
-        except BaseException:
-            with suppress(OSError):
-                await workspace.close()
-            raise
-        self.problem = ""
-        return workspace

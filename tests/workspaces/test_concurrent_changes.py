@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.workspaces.stepped_command import SteppedCommand
 from tests.workspaces.workspace_env import OWNER, WorkspaceEnv
 
 
@@ -81,14 +82,15 @@ async def test_a_change_during_the_command_is_a_conflict_and_stays(
     env: WorkspaceEnv, command: str, change: Callable[[Path], None], conflict: str, early: bool
 ) -> None:
     async with env.workspaces.open(env.work, owner=OWNER) as workspace:
+        steps = SteppedCommand(env.folder, workspace, env.work)
+        await steps.start()
+        if not early:
+            await steps.step(command)
+        change(env.work)
+        expected = contents(env.work)
         if early:
-            change(env.work)
-            expected = contents(env.work)
-            await env.run(workspace, command)
-        else:
-            await env.run(workspace, command)
-            change(env.work)
-            expected = contents(env.work)
+            await steps.step(command)
+        await steps.end()
         plan = await workspace.plan()
         assert str(env.work / conflict) in {item.effect.path for item in plan.conflicts}
         result = await workspace.commit(plan)
@@ -167,6 +169,7 @@ async def test_discarded_effects_change_nothing(env: WorkspaceEnv) -> None:
     async with env.workspaces.open(env.work, owner=OWNER) as workspace:
         await env.run(workspace, "rm -r src; echo agent > a; mkdir -p n/m")
     assert contents(env.work) == before
+    await env.workspaces.close()
     assert list((env.data / "workspaces").iterdir()) == []
 
 

@@ -56,6 +56,12 @@ class Layer:
                 with suppress(OSError):
                     os.setxattr(view.upper, name, value)
             os.chmod(view.upper, stat.S_IMODE(info.st_mode))
+        self.copy_times()
+
+    def copy_times(self) -> None:
+        """Give the empty layer the current times of its roots. Raises OSError."""
+        for view in self.views():
+            info = os.stat(view.root)
             os.utime(view.upper, ns=(info.st_atime_ns, info.st_mtime_ns))
 
     def allow_remount(self) -> None:

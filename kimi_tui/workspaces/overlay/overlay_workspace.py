@@ -10,9 +10,10 @@ from kimi_tui.workspaces.command_process import CommandProcess
 from kimi_tui.workspaces.commit_lock import CommitLock
 from kimi_tui.workspaces.effects import CommitPlan, CommitResult, Effects
 from kimi_tui.workspaces.open_record import OpenRecord, OpenRecords, WorkspaceOwner
+from kimi_tui.workspaces.overlay.change_time import find_change_time
 from kimi_tui.workspaces.overlay.direct_reason import find_direct_reason, find_split_links
-from kimi_tui.workspaces.overlay.layer import Layer
 from kimi_tui.workspaces.overlay.layer_commit import LayerCommit
+from kimi_tui.workspaces.overlay.mounted_layer import MountedLayer
 from kimi_tui.workspaces.overlay.supervisor_client import MountedView, SupervisorClient, ViewUnavailable
 
 _END_GRACE_S = 0.5
@@ -28,48 +29,47 @@ class OverlayWorkspace:
         self,
         client: SupervisorClient,
         records: OpenRecords,
-        layer: Layer,
-        folder: Path,
+        mounted: MountedLayer,
         owner: WorkspaceOwner,
         lock: CommitLock,
     ) -> None:
-        """Create the workspace. `folder` is for its record."""
+        """Create the workspace, which owns `mounted` from then on."""
         self._client = client
         self._records = records
-        self._layer = layer
-        self._folder = folder
+        self._mounted = mounted
+        self._layer = mounted.layer
+        self._folder = mounted.folder
         self._owner = owner
         self._lock = lock
-        self._view: MountedView | None = None
+        self._view = mounted.take_view()
         self._base_ns = 0
+        """The ctime from which on a file was changed after the first command began."""
         self._effects: Effects | None = None
         self._is_used = False
         """Whether the layer contains what was committed or discarded."""
 
-    async def open(self) -> None:
-        """Mount the view, and record that it is open. Raises ViewUnavailable and OSError."""
-        self._layer.create()
-        await self._mount()
-
-    async def close(self) -> None:
-        """Discard what isn't committed, and remove the layer and the record."""
+    def discard_rest(self) -> MountedLayer:
+        """Discard what isn't committed, and return what `MountedLayer.remove` has to remove."""
         self._end_view()
-        await run_in_thread_shielded(self._remove)
+        self._records.forget(self._folder)
+        return self._mounted
 
     async def start_process(
         self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
     ) -> CommandProcess:
         """Implement `Workspace.start_process`."""
-        if self._view is None or self._view.pid:
-            self._end_view()
-            try:
-                await self._mount()
-            except ViewUnavailable as error:
-                raise OSError(str(error)) from error
-        assert self._view is not None
+        try:
+            if self._view is None or self._view.pid:
+                self._end_view()
+                self._view = await self._mount()
+            view = self._view
+            if not self._base_ns:
+                await self._begin_record()
+        except ViewUnavailable as error:
+            raise OSError(str(error)) from error
         self._effects = None
-        await self._view.start_process(argv, cwd=cwd, environment=environment, output=output)
-        return self._view
+        await view.start_process(argv, cwd=cwd, environment=environment, output=output)
+        return view
 
     async def finish(self, output: str = "") -> str:
         """Implement `Workspace.finish`."""
@@ -112,15 +112,18 @@ class OverlayWorkspace:
         self._effects = Effects()
         self._is_used = True
 
-    async def _mount(self) -> None:
+    async def _mount(self) -> MountedView:
         if self._is_used:
             await run_in_thread_shielded(self._renew)
         self._layer.allow_remount()
-        self._view = await self._client.mount(self._layer.spec())
-        if not self._base_ns:
-            self._base_ns = self._view.base_ns
-            layer = {**self._layer.to_record(), "base_ns": self._base_ns}
-            self._records.write(OpenRecord(folder=self._folder, owner=self._owner, layer=layer))
+        return await self._client.mount(self._layer.spec())
+
+    async def _begin_record(self) -> None:
+        """Record that a command is about to write to the layer."""
+        self._base_ns = await find_change_time(self._layer.folder, self._layer.roots)
+        self._layer.copy_times()
+        layer = {**self._layer.to_record(), "base_ns": self._base_ns}
+        self._records.write(OpenRecord(folder=self._folder, owner=self._owner, layer=layer))
 
     def _end_view(self) -> None:
         if self._view is not None:
@@ -132,11 +135,6 @@ class OverlayWorkspace:
         self._records.empty_folder(self._folder)
         self._layer.create()
         self._is_used = False
-
-    def _remove(self) -> None:
-        self._records.forget(self._folder)
-        self._layer.remove()
-        self._records.remove_folder(self._folder)
 
     def _commit_of_layer(self) -> LayerCommit:
         return LayerCommit(self._layer, self._folder, base_ns=self._base_ns, lock=self._lock)

@@ -7,7 +7,7 @@ small one, since it forks for each command. It imports nothing but the standard 
 The client sends messages of one byte over a socket, each with two descriptors: a file with the views in
 JSON, and a socket, the channel of one namespace with these views. Messages on a channel are JSON, too:
 
-- `{"base_ns": 1}`, or `{"error": 2}` with an error number: the views are mounted, or can't be
+- `{"mounted": true}`, or `{"error": 2}` with an error number: the views are mounted, or can't be
 - from the client `{"start": true}`, with a file that describes the command and with its output, answered by
   `{"pid": 12}` or `{"error": 2}`
 - `{"status": 0}`: the command has ended, with a status as in `subprocess`
@@ -35,7 +35,6 @@ MS_REC = 16384
 MS_SLAVE = 1 << 19
 MS_RDONLY, MS_NOSUID, MS_NODEV = 1, 2, 4
 PR_SET_CHILD_SUBREAPER = 36
-CLOCK_REALTIME_COARSE = 5
 _MAX_MESSAGE = 1 << 16
 _POLL_S = 0.005
 
@@ -123,12 +122,11 @@ def _supervise(kernel: _Kernel, request_file: int, channel_file: int) -> NoRetur
         channel = socket.socket(fileno=channel_file)
         try:
             kernel.adopt_orphans()
-            base_ns = _wait_for_tick()
             _mount_views(kernel, json.loads(_read_all(request_file)))
         except OSError as error:
             _send(channel, {"error": error.errno or 0})
         else:
-            _send(channel, {"base_ns": base_ns})
+            _send(channel, {"mounted": True})
             _serve_channel(channel)
     finally:
         os._exit(0)
@@ -138,19 +136,6 @@ def _read_all(file: int) -> bytes:
     os.lseek(file, 0, os.SEEK_SET)
     with os.fdopen(file, "rb") as stream:
         return stream.read()
-
-
-def _wait_for_tick() -> int:
-    """Return a time, in ns since the epoch, that separates earlier changes of files from later ones.
-
-    A file that was changed before this call has an earlier ctime, one that is changed after it a later or
-    equal one. File systems stamp changes with the coarse clock, or with the precise one where both are in
-    use.
-    """
-    before = time.clock_gettime_ns(time.CLOCK_REALTIME)
-    while (tick := time.clock_gettime_ns(CLOCK_REALTIME_COARSE)) <= before:
-        time.sleep(0.0005)
-    return tick
 
 
 def _mount_views(kernel: _Kernel, request: dict[str, Any]) -> None:

@@ -59,9 +59,12 @@ class MountedView:
         self._answers: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._ended: asyncio.Future[int] = self._loop.create_future()
         self.pid = 0
-        self.base_ns = 0
-        """The ctime from which on a file was changed after the views were mounted."""
         self._loop.add_reader(channel, self._read_message)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the namespace doesn't exist any longer."""
+        return self._ended.done()
 
     @property
     def returncode(self) -> int | None:
@@ -75,9 +78,8 @@ class MountedView:
     async def wait_for_mount(self) -> None:
         """Wait until the views are mounted. Raises ViewUnavailable."""
         answer = await self._answers.get()
-        if "base_ns" not in answer:
+        if "mounted" not in answer:
             raise ViewUnavailable(_to_error(answer).strerror)
-        self.base_ns = int(answer["base_ns"])
 
     async def start_process(
         self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
