@@ -30,7 +30,7 @@ from kimi_tui.history.snapshots.other_sessions import (
 from kimi_tui.history.snapshots.patch import Patch, build_patch
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.history.snapshots.plan_executor import CHANGED_REASON, ExecutionResult, PlanExecutor
-from kimi_tui.history.snapshots.planner import Planner, count_changed_lines, text_of
+from kimi_tui.history.snapshots.planning.planner import Planner, count_changed_lines, text_of
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.scanner import TooManyFiles
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem

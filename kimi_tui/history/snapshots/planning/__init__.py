@@ -1,0 +1,1 @@
+"""Plans of reverts: which of the agent's changes are undone, and how."""
