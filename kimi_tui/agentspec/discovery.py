@@ -1,16 +1,17 @@
 """Discovery of agents by name: the user's, the bundled ones and the project's."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
-from kimi_tui.agentspec.loader import AGENT_FILE
 from kimi_tui.agentspec.yaml_document import suggestion_hint
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.config.project_files import AGENT_FILE, AGENTS_FOLDER
 
 _NAME = re.compile(r"\w[\w.-]*")
 
@@ -24,16 +25,19 @@ class DiscoveredAgent:
     origin: Literal["user", "bundled", "project"]
 
 
-def list_agents(*, work_dir: Path, data_dir: Path) -> tuple[DiscoveredAgent, ...]:
+def list_agents(
+    *, work_dir: Path, data_dir: Path, untrusted: Collection[Path] = ()
+) -> tuple[DiscoveredAgent, ...]:
     """Return all agents that `find_agent` finds, sorted by name.
 
     The user's own take precedence over the bundled ones, and these over the project's: a cloned project can't
-    replace a known agent.
+    replace a known agent. Agents whose directory is `untrusted` are left out.
     """
     agents: dict[str, DiscoveredAgent] = {}
     for folder, origin in _search_path(work_dir, data_dir):
         for path in sorted(folder.glob(f"*/{AGENT_FILE}")):
-            agents.setdefault(path.parent.name, DiscoveredAgent(path.parent.name, path, origin))
+            if path.parent not in untrusted:
+                agents.setdefault(path.parent.name, DiscoveredAgent(path.parent.name, path, origin))
     return tuple(agents[name] for name in sorted(agents))
 
 
@@ -57,7 +61,7 @@ def is_project_agent(path: Path, *, work_dir: Path, data_dir: Path) -> bool:
 
 
 def _project_agents_dir(work_dir: Path) -> Path:
-    return work_dir / ".kimi-tui" / "agents"
+    return work_dir / AGENTS_FOLDER
 
 
 def _search_path(

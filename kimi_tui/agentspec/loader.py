@@ -13,8 +13,8 @@ from kimi_tui.base.assets import asset_path
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.secret_paths import is_private
+from kimi_tui.config.project_files import AGENT_FILE
 
-AGENT_FILE = "agent.yaml"
 _AGENT_DIR = "${KIMI_AGENT_DIR}"
 
 

@@ -13,16 +13,29 @@ from kimi_tui.base.terminal_text import sanitize_line
 
 
 def load_agent_by_name(
-    name: str, *, work_dir: Path, data_dir: Path, known_tools: Collection[str]
+    name: str,
+    *,
+    work_dir: Path,
+    data_dir: Path,
+    known_tools: Collection[str],
+    untrusted: Collection[Path] = (),
 ) -> ResolvedAgentSpec:
-    """Load the agent `name`. Raises ConfigError, also for a project's agent that runs external code.
+    """Load the agent `name`.
 
-    The user of a cloned project may not know what its agents load, so a name isn't consent; a path is.
+    A project's agents may refer to each other, so none is loaded if one of their directories is `untrusted`.
+
+    Raises ConfigError, also for a project's agent that runs external code. The user of a cloned project may
+    not know what its agents load, so a name isn't consent; a path is.
     """
     path = find_agent(name, work_dir=work_dir, data_dir=data_dir)
-    spec = load_agent_spec(path, known_tools=known_tools)
     if not is_project_agent(path, work_dir=work_dir, data_dir=data_dir):
-        return spec
+        return load_agent_spec(path, known_tools=known_tools)
+    if any(each.parent == path.parents[1] for each in untrusted):
+        raise ConfigError(
+            msg("The agent “{name}” belongs to this project, and you don't trust its agents yet.", name=name),
+            hint=msg("Review {folder}, then run `kimi-tui trust add`.", folder=path.parents[1]),
+        )
+    spec = load_agent_spec(path, known_tools=known_tools)
     programs = list(dict.fromkeys(_external_programs(spec, known_tools, set())))
     if programs:
         raise ConfigError(

@@ -12,11 +12,11 @@ _COMMON_OPTIONS = (
 _SUBCOMMANDS = (
     ("login, logout", tr_lazy("Store or remove an API key.")),
     ("sessions, checkpoints", tr_lazy("Manage sessions; revert to checkpoints.")),
-    ("config, permissions", tr_lazy("Manage settings; test permission rules.")),
+    ("config, completion", tr_lazy("Manage settings; print a script for shell completion.")),
+    ("permissions, trust", tr_lazy("Manage permission rules and trusted projects.")),
     ("agents, mcp", tr_lazy("List agents; manage MCP servers.")),
     ("acp, import", tr_lazy("Serve an editor; import data from Kimi CLI.")),
     ("info, debug", tr_lazy("Show facts for bug reports; write an archive of them.")),
-    ("completion", tr_lazy("Print a script for shell completion.")),
 )
 _COLUMN = 22
 

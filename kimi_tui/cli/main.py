@@ -14,6 +14,7 @@ SUBCOMMANDS = (
     "mcp",
     "config",
     "permissions",
+    "trust",
     "import",
     "info",
     "debug",

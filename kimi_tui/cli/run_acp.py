@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -60,11 +59,6 @@ class _EngineFactory:
             raise ModelNotSet(
                 "No model is configured.",
                 hint="Run `kimi-tui login`, or set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY.",
-            )
-        if setup.config.untrusted_source is not None:
-            sys.stderr.write(
-                f"Ignored {setup.config.untrusted_source.name}: the file isn't trusted."
-                f" To review it, start kimi-tui in {session_options.cwd} in a terminal.\n"
             )
         await setup.serve(wire, adapt=lambda options: _with_session_options(options, session_options))
 

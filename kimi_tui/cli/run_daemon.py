@@ -14,7 +14,7 @@ from kimi_tui.cli.option_conflicts import check_conflicts
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.print_options import to_print_options
 from kimi_tui.cli.run_paths import resolve_paths
-from kimi_tui.cli.run_print import open_input, raw_stderr, warn_untrusted
+from kimi_tui.cli.run_print import open_input, raw_stderr
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.cli.stdio import process_stdio
 from kimi_tui.config.language_setting import language_setting
@@ -32,7 +32,6 @@ def run_daemon_mode(cli_options: CliOptions) -> int:
     paths = resolve_paths(cli_options)
     config = read_config_for(cli_options, paths)
     set_language(language_setting(config.data))
-    warn_untrusted(config)
     options = to_print_options(cli_options)
     setup = EngineSetup(cli_options=cli_options, paths=paths, config=config, interactive=False)
     if cli_options.socket is not None:

@@ -21,11 +21,10 @@ from kimi_tui.cli.print_options import to_print_options
 from kimi_tui.cli.run_paths import resolve_paths
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.config.language_setting import language_setting
-from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.print_mode import run_print
 from kimi_tui.headless.run_result import build_failure_result
-from kimi_tui.i18n.translate import set_language, tr
+from kimi_tui.i18n.translate import set_language
 from kimi_tui.wire.channel import Wire
 
 
@@ -45,7 +44,6 @@ def run_print_mode(cli_options: CliOptions) -> int:
         except KimiTuiError as error:
             _write_failure(cli_options, error)
             raise
-        warn_untrusted(config)
         setup = EngineSetup(cli_options=cli_options, paths=paths, config=config, interactive=False)
         return asyncio.run(_run(setup, options, stdin, stdout))
 
@@ -61,18 +59,6 @@ async def _run(setup: EngineSetup, options: PrintOptions, stdin: RawInput | None
             stdout=stdout,
             stderr=stderr,
             interruption=interruption,
-        )
-
-
-def warn_untrusted(config: RawConfig) -> None:
-    """Report on stderr that the project's untrusted config was ignored."""
-    if config.untrusted_source is not None and sys.stderr is not None:
-        sys.stderr.write(
-            tr(
-                "Ignored {file}: the file isn't trusted. To review it, start kimi-tui here in a terminal.",
-                file=config.untrusted_source.name,
-            )
-            + "\n"
         )
 
 

@@ -17,7 +17,9 @@ from kimi_tui.cli.run_paths import RunPaths, is_new_data_dir, resolve_paths
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.config.language_setting import language_setting
 from kimi_tui.config.loader import user_config_path
-from kimi_tui.config.project_mcp import untrusted_mcp_source
+from kimi_tui.config.project_files import ProjectFileKind, raw_skill_dirs
+from kimi_tui.config.project_trust import ProjectTrust
+from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.config.startup_settings import startup_settings
 from kimi_tui.i18n.translate import set_language
 from kimi_tui.version import __version__
@@ -56,13 +58,8 @@ def run_tui_mode(cli_options: CliOptions) -> int:
     is_linear = cli_options.screen_reader or startup_settings(config.data).ui.screen_reader
     if not is_linear:
         check_terminal_usable()
-    if config.untrusted_source is not None:
-        from kimi_tui.cli.startup_prompts import ask_for_trust
-
-        if ask_for_trust(config.untrusted_source, paths.data_dir, project_error=config.project_error):
-            config = read_config_for(cli_options, paths)
-    if not cli_options.mcp_config_file:
-        _ask_about_project_servers(paths)
+    if _ask_about_project(config, cli_options, paths):
+        config = read_config_for(cli_options, paths)
     if cli_options.session == "":
         from kimi_tui.cli.startup_prompts import ask_for_session
 
@@ -77,13 +74,30 @@ def run_tui_mode(cli_options: CliOptions) -> int:
     return _run(setup)
 
 
-def _ask_about_project_servers(paths: RunPaths) -> None:
-    """Ask whether to trust the project's MCP servers, unless the user has already decided."""
-    project = untrusted_mcp_source(paths.work_dir, paths.data_dir)
-    if project is not None:
-        from kimi_tui.cli.startup_prompts import ask_for_mcp_trust
+def _ask_about_project(config: RawConfig, cli_options: CliOptions, paths: RunPaths) -> bool:
+    """Ask about the project's files that the user hasn't decided about. Return whether any became trusted."""
+    reviewed = ProjectTrust(paths.data_dir).review(
+        paths.work_dir, extra_skill_dirs=raw_skill_dirs(config.data)
+    )
+    used = [each for each in reviewed if not _is_replaced(each.file.kind, cli_options)]
+    if not any(each.status in ("new", "changed") for each in used):
+        return False
+    from kimi_tui.cli.trust_question import ask_about_project
 
-        ask_for_mcp_trust(project, paths.data_dir)
+    return ask_about_project(used, work_dir=paths.work_dir, data_dir=paths.data_dir)
+
+
+def _is_replaced(kind: ProjectFileKind, cli_options: CliOptions) -> bool:
+    """Return whether an option replaces the project's files of this kind."""
+    match kind:
+        case "settings":
+            return cli_options.config_file is not None
+        case "mcp":
+            return bool(cli_options.mcp_config_file)
+        case "skill":
+            return bool(cli_options.skills_dir)
+        case "agent" | "command":
+            return False
 
 
 def check_is_terminal(cli_options: CliOptions) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import sys
 from functools import partial
 
 from kimi_tui.base.interrupt import ProcessInterrupt
@@ -26,11 +25,6 @@ def run_wire_mode(cli_options: CliOptions) -> int:
     check_conflicts(cli_options)
     paths = resolve_paths(cli_options)
     config = read_config_for(cli_options, paths)
-    if config.untrusted_source is not None:
-        sys.stderr.write(
-            f"Ignored {config.untrusted_source.name}: the file isn't trusted."
-            " To review it, start kimi-tui here in a terminal.\n"
-        )
     setup = EngineSetup(
         cli_options=cli_options,
         paths=paths,

@@ -22,11 +22,23 @@ def project_config_path(work_dir: Path, data_dir: Path) -> Path | None:
 
 def project_file(work_dir: Path, data_dir: Path, name: str) -> Path | None:
     """Return the nearest file `name` in the working directory or its repository. Skips the data directory."""
-    for folder in _dirs_up_to_repository(work_dir):
+    for folder in dirs_up_to_repository(work_dir):
         path = folder / name
         if path.is_file() and path.parent.resolve() != data_dir.resolve():
             return path
     return None
+
+
+def dirs_up_to_repository(work_dir: Path) -> list[Path]:
+    """Return the directories from the working directory up to the root of its repository.
+
+    Outside a repository, only the working directory.
+    """
+    folders = [work_dir, *work_dir.parents]
+    for count, folder in enumerate(folders, 1):
+        if (folder / ".git").exists():
+            return folders[:count]
+    return [work_dir]
 
 
 def check_project_keys(source: ConfigSource) -> None:
@@ -69,11 +81,3 @@ def _leaves(value: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], An
     if not isinstance(value, dict):
         return [(path, value)]
     return [leaf for key, item in value.items() for leaf in _leaves(item, (*path, key))]
-
-
-def _dirs_up_to_repository(work_dir: Path) -> list[Path]:
-    folders = [work_dir, *work_dir.parents]
-    for count, folder in enumerate(folders, 1):
-        if (folder / ".git").exists():
-            return folders[:count]
-    return [work_dir]

@@ -1,4 +1,4 @@
-"""MCP servers of a project and whether the user trusts them."""
+"""MCP servers of a project, as they are shown before the user trusts them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,6 @@ from typing import Any
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.config.config_source import ConfigSource, Syntax, read_config_text, source_from_text
 from kimi_tui.config.project_config import project_file
-from kimi_tui.config.project_trust import ProjectTrust
 
 SERVERS_KEY = "mcpServers"
 _FILE = ".mcp.json"
@@ -24,24 +23,12 @@ def read_mcp_source(path: Path) -> ConfigSource:
     return source_from_text(read_config_text(path), name=str(path), syntax=syntax, path=path)
 
 
-def is_trusted_mcp(source: ConfigSource, data_dir: Path) -> bool:
-    """Return whether the user trusts the file with its current content."""
-    return source.path is not None and ProjectTrust(data_dir).is_trusted(source.path, source.text)
-
-
-def untrusted_mcp_source(work_dir: Path, data_dir: Path) -> ConfigSource | None:
-    """Return the project's MCP config if it has servers that the user doesn't trust yet.
-
-    None for an unreadable file: the session reports it later.
-    """
-    path = project_mcp_path(work_dir, data_dir)
-    if path is None:
-        return None
+def has_servers(path: Path) -> bool:
+    """Return whether the file names servers. False for an unreadable file: the session reports it later."""
     try:
-        source = read_mcp_source(path)
+        return bool(read_mcp_source(path).data.get(SERVERS_KEY))
     except ConfigError:
-        return None
-    return source if source.data.get(SERVERS_KEY) and not is_trusted_mcp(source, data_dir) else None
+        return False
 
 
 def summarize_servers(source: ConfigSource) -> Iterator[str]:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
-from kimi_tui.config.project_mcp import is_trusted_mcp, project_mcp_path, read_mcp_source
+from kimi_tui.config.project_mcp import project_mcp_path, read_mcp_source
+from kimi_tui.config.project_trust import ProjectTrust
 from kimi_tui.mcp.config_file import parse_servers, source_from_config_text
 from kimi_tui.mcp.server_config import SILENCE_TIMEOUT_S, InvalidServer, ServerEntry
 
@@ -58,7 +59,7 @@ def find_servers(
         try:
             source = read_mcp_source(path)
             servers = _index_by_name(parse_servers(source))
-            if path is project and servers and not is_trusted_mcp(source, data_dir):
+            if path is project and servers and not ProjectTrust(data_dir).is_trusted(path, source.text):
                 problems.append(_untrusted_message(path, servers))
             else:
                 entries |= servers
@@ -84,7 +85,7 @@ def _with_call_timeout(entry: ServerEntry, call_timeout_s: float | None) -> Serv
 def _untrusted_message(path: Path, names: Iterable[str]) -> str:
     return (
         f"Ignored the servers in {path} ({', '.join(names)}): the file isn't trusted."
-        " Start kimi-tui here in a terminal to review it."
+        " Review it, then run `kimi-tui trust add`."
     )
 
 

@@ -1,20 +1,18 @@
 """Custom slash commands: Markdown files whose text becomes a prompt."""
 
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize
+from kimi_tui.config.project_files import find_command_files, project_command_folders
 from kimi_tui.skills.front_matter import read_markdown
-from kimi_tui.skills.search_path import parent_dirs
 from kimi_tui.skills.template import inline_files, substitute_arguments
 
 MAX_COMMANDS = 500
-MAX_FOLDER_DEPTH = 4
 _NAME = re.compile(r"[\w-]{1,64}(?::[\w-]{1,64})*")
 
 
@@ -39,18 +37,22 @@ class CommandSet:
 
 def command_folders(*, work_dir: Path, data_dir: Path) -> tuple[Path, ...]:
     """Return the directories with commands. For commands with the same name, the earlier directory wins."""
-    project = (folder / ".kimi-tui" / "commands" for folder in parent_dirs(work_dir))
-    return tuple(dict.fromkeys((*project, data_dir / "commands")))
+    return tuple(dict.fromkeys((*project_command_folders(work_dir), data_dir / "commands")))
 
 
-def find_commands(folders: Iterable[Path]) -> CommandSet:
-    """Find the commands in `folders` and their subdirectories, sorted by name. An invalid file is skipped."""
+def find_commands(folders: Iterable[Path], *, untrusted: Collection[Path] = ()) -> CommandSet:
+    """Find the commands in `folders` and their subdirectories, sorted by name.
+
+    An invalid file is skipped, as are `untrusted` files.
+    """
     commands: dict[str, MarkdownCommand] = {}
     problems: list[ConfigError] = []
     for folder in folders:
-        for file in _markdown_files(folder):
+        for file in find_command_files(folder):
             if len(commands) == MAX_COMMANDS:
                 break
+            if file in untrusted:
+                continue
             try:
                 command = read_command(file, folder)
             except ConfigError as error:
@@ -89,12 +91,3 @@ def render_prompt(
     """Return the prompt for running `command`. Raises ConfigError."""
     text = substitute_arguments(read_markdown(command.file).body, arguments)
     return inline_files(text, work_dir, may_include=may_include)
-
-
-def _markdown_files(folder: Path) -> Iterator[Path]:
-    for dir_path, subfolders, files in os.walk(folder):
-        depth = len(Path(dir_path).relative_to(folder).parts)
-        subfolders[:] = (
-            sorted(it for it in subfolders if not it.startswith(".")) if depth < MAX_FOLDER_DEPTH else []
-        )
-        yield from (Path(dir_path, name) for name in sorted(files) if name.endswith(".md"))

@@ -1,27 +1,26 @@
 """Skills: directories with a SKILL.md that describes how to do a kind of work (agentskills.io)."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.config.project_files import (
+    USER_SKILL_FOLDERS,
+    find_skill_files,
+    project_skill_folders,
+)
 from kimi_tui.skills.front_matter import read_markdown
-from kimi_tui.skills.search_path import parent_dirs
 from kimi_tui.skills.template import substitute_arguments
 
-SKILL_FILE = "SKILL.md"
 MAX_DESCRIPTION = 1024
 MAX_SKILLS = 500
 MAX_LIST_CHARACTERS = 20_000
 """Maximum characters of the skill list in a system prompt."""
 _NAME = re.compile(r"[\w-]{1,64}")
-_PROJECT_FOLDERS = (".kimi-tui/skills", ".kimi/skills", ".claude/skills", ".codex/skills", ".agents/skills")
-_USER_FOLDERS = (
-    ".kimi/skills", ".claude/skills", ".codex/skills", ".config/agents/skills", ".agents/skills",
-)  # fmt: skip
 
 
 @frozen(kw_only=True)
@@ -54,19 +53,20 @@ def skill_folders(
     The order is that of kimi-cli: the project's, from the working directory up to the root of the repository,
     then the user's, then the `extra` ones. At each level kimi-tui's own directory is first, `.agents` last.
     """
-    project = (folder / name for folder in parent_dirs(work_dir) for name in _PROJECT_FOLDERS)
-    user = (data_dir / "skills", *(home / name for name in _USER_FOLDERS))
-    return tuple(dict.fromkeys((*project, *user, *extra)))
+    user = (data_dir / "skills", *(home / name for name in USER_SKILL_FOLDERS))
+    return tuple(dict.fromkeys((*project_skill_folders(work_dir), *user, *extra)))
 
 
-def find_skills(folders: Iterable[Path]) -> SkillSet:
-    """Find the skills in `folders`, sorted by name. An invalid skill is skipped."""
+def find_skills(folders: Iterable[Path], *, untrusted: Collection[Path] = ()) -> SkillSet:
+    """Find the skills in `folders`, sorted by name. An invalid skill is skipped, as are `untrusted` files."""
     skills: dict[str, Skill] = {}
     problems: list[ConfigError] = []
     for folder in folders:
-        for file in _skill_files(folder):
+        for file in find_skill_files(folder):
             if len(skills) == MAX_SKILLS:
                 break
+            if file in untrusted:
+                continue
             try:
                 skill = read_skill(file)
             except ConfigError as error:
@@ -123,10 +123,3 @@ def render_prompt(skill: Skill, arguments: str) -> str:
     body = substitute_arguments(read_markdown(skill.file).body, arguments)
     folder = sanitize_line(str(skill.file.parent))
     return f"Use the skill “{skill.name}”. Resolve relative paths in it against {folder}.\n\n{body}"
-
-
-def _skill_files(folder: Path) -> list[Path]:
-    try:
-        return sorted(path for path in folder.glob(f"*/{SKILL_FILE}"))
-    except OSError:
-        return []

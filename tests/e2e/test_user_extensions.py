@@ -22,6 +22,7 @@ def test_hooks_commands_and_skills_work_in_print_mode(tmp_path: Path) -> None:
     for file, text in ((skill, "Be careful."), (command, "Go to $1.")):
         file.parent.mkdir(parents=True)
         file.write_text(text)
+    assert program.run("trust", "add").exit_code == 0
 
     finished = program.run("-p", "/go there", "--yolo", "--skills-dir", str(tmp_path / "skills"))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kimi_tui.base.content_parts import UserInput
+from kimi_tui.config.project_trust import ProjectTrust
 from kimi_tui.config.settings import ModelPrice, ModelSettings, ProviderConfig, Settings
 from kimi_tui.engine.build.engine import build_engine
 from kimi_tui.engine.options import EngineOptions
@@ -179,12 +180,23 @@ class SessionEnv:
             }
         )
 
+    def trust_project(self, settings: Settings) -> None:
+        """Trust the project's files with their current content."""
+        trust = ProjectTrust(self.data_dir)
+        reviewed = trust.review(
+            self.work_dir, home=self.path / "home", extra_skill_dirs=settings.extra_skill_dirs
+        )
+        if reviewed:
+            self.data_dir.mkdir(exist_ok=True)
+            trust.decide((each.file for each in reviewed), trusted=True)
+
     @asynccontextmanager
     async def open_session(
         self,
         *,
         settings: Settings | None = None,
         before_engine: Callable[[OpenedSession], Awaitable[object]] | None = None,
+        trusts_project: bool = True,
         **options: Any,
     ) -> AsyncIterator[FakeFrontEnd]:
         """Start an engine and yield its front end. Shut the engine down on exit.
@@ -199,6 +211,8 @@ class SessionEnv:
             home_dir=self.path / "home",
             **options,
         )
+        if trusts_project:
+            self.trust_project(engine_options.settings)
         session: OpenedSession | None = None
         if before_engine is not None:
             session = await open_session(engine_options.session_selector)

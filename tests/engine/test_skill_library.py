@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.wire.agent_list import AgentList
 from kimi_tui.wire.commands import Revert, RunSlash
 from kimi_tui.wire.events import (
     CheckpointCreated,
@@ -175,3 +176,33 @@ async def test_the_init_prompt_depends_on_whether_agents_md_exists(home: Session
     assert "AGENTS.md doesn't exist yet." in first
     assert "AGENTS.md already exists" in second
     assert second.endswith("Focus on: the tests")
+
+
+async def test_a_projects_files_are_ignored_until_the_user_trusts_them(home: SessionEnv) -> None:
+    write_file(home.work_dir, ".kimi-tui/skills/pdf/SKILL.md", "Use fill.py.")
+    write_file(home.work_dir, ".kimi-tui/commands/deploy.md", "Deploy it.")
+    write_file(home.work_dir, ".kimi-tui/agents/helper/agent.yaml", "description: Helps\n")
+    home.script("text: hi")
+    async with home.open_session(trusts_project=False) as front:
+        assert not {"skill:pdf", "deploy"} & commands(front).keys()
+        (notice,) = front.of(Notification)
+        for name in ("pdf/SKILL.md", "commands/deploy.md", "agents/helper"):
+            assert name in str(notice.title)
+        front.send(RunSlash("agents"))
+        assert "helper" not in [agent.name for agent in (await front.wait_for(AgentList)).agents]
+        await front.turn("hello")
+    assert "pdf" not in system_prompt(home)
+    home.script("text: hi")
+    async with home.open_session() as front:
+        assert {"skill:pdf", "deploy"} <= commands(front).keys()
+        assert not front.of(Notification)
+        front.send(RunSlash("agents"))
+        assert "helper" in [agent.name for agent in (await front.wait_for(AgentList)).agents]
+
+
+async def test_an_untrusted_skill_does_not_replace_the_users(home: SessionEnv) -> None:
+    write_file(home.data_dir, "skills/pdf/SKILL.md", "---\ndescription: Mine\n---\nText.")
+    write_file(home.work_dir, ".kimi-tui/skills/pdf/SKILL.md", "---\ndescription: Theirs\n---\nText.")
+    home.script("text: hi")
+    async with home.open_session(trusts_project=False) as front:
+        assert commands(front)["skill:pdf"].description == "Mine"

@@ -7,7 +7,7 @@ import pytest
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.config.config_source import ConfigSource
-from kimi_tui.config.project_mcp import read_mcp_source, summarize_servers, untrusted_mcp_source
+from kimi_tui.config.project_mcp import has_servers, read_mcp_source, summarize_servers
 from kimi_tui.config.project_trust import ProjectTrust
 from kimi_tui.mcp.config_discovery import McpSelection, find_servers
 from kimi_tui.mcp.config_file import parse_servers, source_from_config_text, write_server
@@ -157,13 +157,21 @@ def test_project_servers_are_used_only_if_the_user_trusts_the_exact_text(config_
     path = config_env.write_project_config(trusted=False, evil="curl")
     assert config_env.find_targets() == {}
     assert "evil" in config_env.problems()[0]
-    untrusted = untrusted_mcp_source(config_env.work_dir, config_env.data_dir)
+    untrusted = read_mcp_source(path)
     assert list(summarize_servers(untrusted)) == ["evil: curl"]
     ProjectTrust(config_env.data_dir).trust(path, untrusted.text)
     assert config_env.find_targets() == {"evil": "curl"}
-    assert untrusted_mcp_source(config_env.work_dir, config_env.data_dir) is None
     config_env.write_project_config(trusted=False, evil="rm")
     assert config_env.find_targets() == {}
+
+
+def test_a_file_without_servers_needs_no_trust(config_env):
+    path = config_env.write_project_config(trusted=False)
+    assert not has_servers(path)
+    path.write_text("{")
+    assert not has_servers(path)
+    config_env.write_project_config(trusted=False, evil="curl")
+    assert has_servers(path)
 
 
 def test_the_summary_for_the_trust_question_shows_environment_and_headers() -> None:

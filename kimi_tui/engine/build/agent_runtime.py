@@ -53,7 +53,9 @@ async def build_agent_runtime(
     background_work = BackgroundWork(core.session, sender=core.wire, tracker=timeline.files)
     await background_work.load()
     tool_dependencies.by_type[BackgroundTasks] = background_work.tasks
-    skill_library = await asyncio.to_thread(load_skills, core.options, core.session.work_dir)
+    skill_library = await asyncio.to_thread(
+        load_skills, core.options, core.session.work_dir, core.project.untrusted
+    )
     shared = _build_shared_services(
         core,
         tool_dependencies,

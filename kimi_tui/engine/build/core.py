@@ -20,6 +20,7 @@ from kimi_tui.engine.build.initial_state import (
     initial_runtime_settings,
     initial_spec,
 )
+from kimi_tui.engine.build.project_review import ProjectReview, review_project
 from kimi_tui.engine.models.model_pool import ModelPool
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.session.grant_store import SessionGrantStore
@@ -49,6 +50,7 @@ class SessionCore:
     session: Session
     context: Context
     workspace: PathScope
+    project: ProjectReview
     agent_name: str
     """Empty for an agent from a file."""
     spec: ResolvedAgentSpec
@@ -70,7 +72,8 @@ def build_core(
     settings, session = options.settings, opened.session
     register_secrets((*secret_values(os.environ), *secrets_of(settings)))
     workspace = PathScope(session.work_dir, initial_dirs(options, session))
-    spec = initial_spec(options, session)
+    project = review_project(options, session.work_dir)
+    spec = initial_spec(options, session, project.untrusted)
     models = ModelPool(settings, session_id=session.id)
     resources.push_async_callback(models.aclose)
     plan = PlanFile(options.data_dir, session.id)
@@ -81,7 +84,7 @@ def build_core(
         wire=wire,
         runtime_settings=runtime_settings,
         rules=initial_rules(
-            settings.permissions, session.state.grants, workspace, _readable_dirs(options, session)
+            settings.permissions, session.state.grants, workspace, _readable_dirs(options, session, project)
         ),
         grant_store=SessionGrantStore(session, data_dir=options.data_dir),
         sensitive_reads=SensitiveReads(session.state.sensitive_reads),
@@ -93,6 +96,7 @@ def build_core(
         session=session,
         context=opened.context,
         workspace=workspace,
+        project=project,
         agent_name=initial_agent(options, session),
         spec=spec,
         models=models,
@@ -108,7 +112,7 @@ def build_core(
     )
 
 
-def _readable_dirs(options: EngineOptions, session: Session) -> tuple[Path, ...]:
+def _readable_dirs(options: EngineOptions, session: Session, project: ProjectReview) -> tuple[Path, ...]:
     """Return the directories outside of the work dir with files that the session points the model to."""
     skills = options.skills_dirs or skill_folders(
         work_dir=session.work_dir,
@@ -116,6 +120,9 @@ def _readable_dirs(options: EngineOptions, session: Session) -> tuple[Path, ...]
         home=options.home_dir or Path.home(),
         extra=(session.work_dir / Path(each).expanduser() for each in options.settings.extra_skill_dirs),
     )
+    trusted = (
+        folder for folder in skills if not any(path.is_relative_to(folder) for path in project.untrusted)
+    )
     names = ("agents", "commands", "plans", "skills")
     outputs = (session.dir / "output", session.dir / "tasks")
-    return (asset_path("agents"), *outputs, *(options.data_dir / name for name in names), *skills)
+    return (asset_path("agents"), *outputs, *(options.data_dir / name for name in names), *trusted)

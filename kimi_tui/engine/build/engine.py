@@ -128,6 +128,7 @@ def _build_publisher(
         sandbox=tool_dependencies.sandbox is not None,
         problems=(
             *core.options.settings_problems,
+            *core.project.problems,
             *core.models.problems,
             *sandbox_problems(tool_dependencies.sandbox),
             *runtime.skill_library.problems,
@@ -201,6 +202,7 @@ def _session_commands(
             current=core.agent_name or core.spec.name,
             work_dir=core.session.work_dir,
             data_dir=core.options.data_dir,
+            untrusted=core.project.untrusted,
             sender=core.wire,
         ),
         *runtime.skill_library.slash_commands(core.session.work_dir, core.approval),

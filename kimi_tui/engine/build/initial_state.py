@@ -1,5 +1,6 @@
 """Initial state of a session: its options, which override its saved state."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from kimi_tui.agentspec.loader import load_agent_spec
@@ -35,8 +36,8 @@ def initial_agent(options: EngineOptions, session: Session) -> str:
     return options.agent or session.state.agent or DEFAULT_AGENT
 
 
-def initial_spec(options: EngineOptions, session: Session) -> ResolvedAgentSpec:
-    """Return the spec of the initial agent. Raises ConfigError."""
+def initial_spec(options: EngineOptions, session: Session, untrusted: Collection[Path]) -> ResolvedAgentSpec:
+    """Return the spec of the initial agent. Raises ConfigError, also for a project's `untrusted` agent."""
     if options.agent_file is not None:
         return load_agent_spec(options.agent_file, known_tools=BUILTIN_TOOLS)
     return load_agent_by_name(
@@ -44,6 +45,7 @@ def initial_spec(options: EngineOptions, session: Session) -> ResolvedAgentSpec:
         work_dir=session.work_dir,
         data_dir=options.data_dir,
         known_tools=BUILTIN_TOOLS,
+        untrusted=untrusted,
     )
 
 

@@ -1,7 +1,7 @@
 """Skills and custom commands of a session, written by the user and the project."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -46,16 +46,18 @@ class SkillLibrary:
         )
 
 
-def load_skills(options: EngineOptions, work_dir: Path) -> SkillLibrary:
-    """Find skills and custom commands. The project's take precedence over the user's."""
+def load_skills(options: EngineOptions, work_dir: Path, untrusted: Collection[Path] = ()) -> SkillLibrary:
+    """Find skills and custom commands, except `untrusted` ones. The project's take precedence."""
     folders = options.skills_dirs or skill_folders(
         work_dir=work_dir,
         data_dir=options.data_dir,
         home=options.home_dir or Path.home(),
         extra=(work_dir / Path(each).expanduser() for each in options.settings.extra_skill_dirs),
     )
-    found_skills = find_skills(folders)
-    found_commands = find_commands(command_folders(work_dir=work_dir, data_dir=options.data_dir))
+    found_skills = find_skills(folders, untrusted=untrusted)
+    found_commands = find_commands(
+        command_folders(work_dir=work_dir, data_dir=options.data_dir), untrusted=untrusted
+    )
     return SkillLibrary(
         skills=found_skills.skills,
         commands=found_commands.commands,

@@ -1,6 +1,7 @@
 """The slash command /agents."""
 
 import asyncio
+from collections.abc import Collection
 from pathlib import Path
 
 from kimi_tui.agentspec.discovery import DiscoveredAgent, list_agents
@@ -12,11 +13,13 @@ from kimi_tui.wire.agent_list import AgentList, AgentListItem, SubagentListItem
 from kimi_tui.wire.event_sender import EventSender
 
 
-def agents_command(*, current: str, work_dir: Path, data_dir: Path, sender: EventSender) -> SlashCommand:
+def agents_command(
+    *, current: str, work_dir: Path, data_dir: Path, untrusted: Collection[Path], sender: EventSender
+) -> SlashCommand:
     """Return the command that lists the available agents. `current` is the session's agent."""
 
     def list_all() -> AgentList:
-        agents = list_agents(work_dir=work_dir, data_dir=data_dir)
+        agents = list_agents(work_dir=work_dir, data_dir=data_dir, untrusted=untrusted)
         return AgentList(tuple(map(_to_list_item, agents)), current)
 
     async def run(_: str) -> None:
