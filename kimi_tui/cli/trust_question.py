@@ -79,7 +79,12 @@ def store_decision(files: Iterable[ProjectFile], *, data_dir: Path, trusted: boo
 def _format(reviewed: ReviewedFile, work_dir: Path) -> str:
     path = reviewed.file.path
     shown = path.relative_to(work_dir) if path.is_relative_to(work_dir) else path
-    return f"{tr(_KINDS[reviewed.file.kind])}: {shown} ({tr(_STATUSES[reviewed.status])})"
+    return tr(
+        "{kind}: {path} ({status})",
+        kind=tr(_KINDS[reviewed.file.kind]),
+        path=shown,
+        status=tr(_STATUSES[reviewed.status]),
+    )
 
 
 def _details_of(file: ProjectFile) -> Iterator[str]:
