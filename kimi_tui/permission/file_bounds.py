@@ -17,9 +17,12 @@ _SYSTEM_FOLDERS = (
     "/opt", "/proc", "/sbin", "/sys", "/usr",
 )  # fmt: skip
 _TOOLCHAIN_FOLDERS = (
-    ".bun", ".cargo/registry", ".cargo/git", ".conda", ".deno", ".gradle/wrapper", ".local/lib",
-    ".local/share/uv", ".m2/repository", ".npm/_npx", ".nvm", ".pyenv", ".rbenv", ".rustup", ".sdkman",
-    ".volta", "go/pkg", "miniconda3",
+    ".asdf", ".bun", ".cabal", ".cargo/registry", ".cargo/git", ".conda", ".deno", ".dotnet", ".elan", ".fnm",
+    ".ghcup", ".gradle/wrapper", ".jenv", ".julia", ".local/lib", ".local/pipx", ".local/share/fnm",
+    ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".local/share/uv",
+    ".local/share/virtualenvs", ".m2/repository", ".nodenv", ".npm/_npx", ".nuget/packages", ".nvm", ".opam",
+    ".pixi", ".pyenv", ".rbenv", ".rustup", ".sdkman", ".stack", ".virtualenvs", ".volta", "anaconda3",
+    "go/pkg", "mambaforge", "miniconda3", "miniforge3",
 )  # fmt: skip
 """Folders in the home directory with compilers, interpreters and packages."""
 
@@ -72,12 +75,12 @@ def may_name_folder(path: Path, writable_roots: WritableRoots) -> bool:
 def shared_folders() -> tuple[Path, ...]:
     """Return the system folders and toolchains of this machine, with links resolved."""
     home = Path.home()
-    folders = [
-        *map(Path, _SYSTEM_FOLDERS),
-        *(home / name for name in _TOOLCHAIN_FOLDERS),
-        Path(sys.prefix),
-        Path(sys.base_prefix),
-    ]
+    folders = [*map(Path, _SYSTEM_FOLDERS), *toolchain_folders(home)]
     return tuple(
         {Path(os.path.realpath(folder)): None for folder in folders if folder not in (Path("/"), home)}
     )
+
+
+def toolchain_folders(home: Path) -> list[Path]:
+    """Return folders with compilers, interpreters and packages, in `home` and of this program."""
+    return [*(home / name for name in _TOOLCHAIN_FOLDERS), Path(sys.prefix), Path(sys.base_prefix)]

@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 
 from kimi_tui.workspaces.command_process import CommandProcess, DirectStarter
 from kimi_tui.workspaces.effects import CommitPlan, CommitResult, Effects
+from kimi_tui.workspaces.run_report import RunReport
 
 Backend = Literal["overlayfs", "none"]
 
@@ -16,6 +17,11 @@ class Workspace(Protocol):
     @property
     def is_private(self) -> bool:
         """Whether commands see a private view. Otherwise they change the work dir directly."""
+        ...
+
+    @property
+    def report(self) -> RunReport:
+        """What the last command did besides changing files, known after `finish` if it had bounds."""
         ...
 
     async def start_process(
@@ -57,6 +63,7 @@ class DirectWorkspace:
     """The workspace of the "none" backend: commands change the work dir directly, and have no effects."""
 
     is_private = False
+    report = RunReport()
 
     def __init__(self) -> None:
         self._starter = DirectStarter()

@@ -14,11 +14,14 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.workspaces.commit_lock import CommitLock
 from kimi_tui.workspaces.left_workspace import LeftWorkspace
 from kimi_tui.workspaces.open_record import OpenRecords, WorkspaceOwner
+from kimi_tui.workspaces.overlay.bounds_check import find_bounds_problem, find_bubblewrap
+from kimi_tui.workspaces.overlay.command_bounds import CommandBounds
 from kimi_tui.workspaces.overlay.layer import remove_unused_layers
 from kimi_tui.workspaces.overlay.layer_pool import LayerPool
 from kimi_tui.workspaces.overlay.mounted_layer import MountedLayer
 from kimi_tui.workspaces.overlay.overlay_workspace import OverlayWorkspace
 from kimi_tui.workspaces.overlay.supervisor_client import Mode, SupervisorClient, ViewUnavailable
+from kimi_tui.workspaces.sandbox.policy import SandboxPolicy
 from kimi_tui.workspaces.view_roots import RootsUnsupported, find_view_roots
 from kimi_tui.workspaces.workspace import Backend, DirectWorkspace, Workspace
 
@@ -57,6 +60,7 @@ class Workspaces:
         """The layers of the running supervisor; None if there is none."""
         self._starting = asyncio.Lock()
         self._is_started = False
+        self._bounds_problem: str | None = None
         self.problem = ""
         """Why the last workspace isn't private; empty if it is, or if none was opened."""
 
@@ -95,22 +99,49 @@ class Workspaces:
 
     @asynccontextmanager
     async def open(
-        self, work_dir: Path, *, added_dirs: Sequence[Path] = (), owner: WorkspaceOwner
+        self,
+        work_dir: Path,
+        *,
+        added_dirs: Sequence[Path] = (),
+        owner: WorkspaceOwner,
+        bounds: SandboxPolicy | None = None,
+        watched: Sequence[Path] = (),
     ) -> AsyncIterator[Workspace]:
         """Open a workspace for one or more commands. Leaving the block discards what isn't committed.
 
-        If the view can't be private, `is_private` is false and commands change the work dir directly.
+        With `bounds`, commands run under these limits: without capabilities, other processes, or a network
+        unless the policy allows it. They see the files of the policy, and change only those of the view.
+        `watched` are files whose opening the workspace's `report` lists.
+
+        If the view can't be private or bounded, `is_private` is false and commands change the work dir
+        directly.
         """
+        if bounds is not None and (problem := await self.find_bounds_problem()):
+            self.problem = problem
+            yield DirectWorkspace()
+            return
         mounted = await self._take_layer(work_dir, added_dirs)
         if mounted is None or self._pool is None or self._client is None:
             yield DirectWorkspace()
             return
         pool, lock = self._pool, CommitLock(self._data_dir, work_dir)
-        workspace = OverlayWorkspace(self._client, self._records, mounted, owner, lock)
+        limits = None
+        if bounds is not None:
+            limits = CommandBounds(find_bubblewrap(), bounds, layer=mounted.layer, watched=watched)
+        workspace = OverlayWorkspace(self._client, self._records, mounted, owner, lock, limits)
         try:
             yield workspace
         finally:
             pool.replace(workspace.discard_rest())
+
+    async def find_bounds_problem(self) -> str:
+        """Return why commands can't run in bounded workspaces; empty if they can."""
+        await self.start()
+        if self._client is None:
+            return self.problem
+        if self._bounds_problem is None:
+            self._bounds_problem = await find_bounds_problem(self._client)
+        return self._bounds_problem
 
     async def left_by_killed_processes(self, work_dir: Path) -> list[LeftWorkspace]:
         """Return the workspaces of `work_dir` that killed processes left open, oldest first.

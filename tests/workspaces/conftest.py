@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.workspaces.bounded_env import BoundedEnv
 from tests.workspaces.workspace_env import WorkspaceEnv
 
 
@@ -21,3 +22,11 @@ async def private_env(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIt
     yield env
     await env.shell.close()
     await env.workspaces.close()
+
+
+@pytest.fixture
+async def bounded_env(private_env: WorkspaceEnv) -> BoundedEnv:
+    """A project whose commands run in bounded workspaces."""
+    if problem := await private_env.workspaces.find_bounds_problem():
+        pytest.skip(f"no bounded runs here: {problem}")
+    return BoundedEnv(private_env)

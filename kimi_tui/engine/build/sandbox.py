@@ -1,13 +1,15 @@
 """Sandbox for a session's commands."""
 
 import asyncio
+import os
 from pathlib import Path
 
 from kimi_tui.base.errors import ShellUnavailable
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.history.session import Session
 from kimi_tui.tools.path_scope import PathScope
-from kimi_tui.workspaces.sandbox.policy import build_policy
+from kimi_tui.workspaces.sandbox.policy import SandboxPolicy, build_policy
+from kimi_tui.workspaces.sandbox.read_bounds import restrict_reads
 from kimi_tui.workspaces.sandbox.sandbox import CommandSandbox, create_temp_dir
 
 _READABLE_IN_DATA_DIR = ("skills", "agents", "commands")
@@ -20,36 +22,58 @@ async def open_sandbox(
     options: EngineOptions, session: Session, workspace: PathScope
 ) -> CommandSandbox | None:
     """Return the sandbox, or None if it isn't enabled. If it can't be used, its `problem` is set."""
-    sandbox_settings = options.settings.sandbox
-    if not sandbox_settings.enabled:
+    if not options.settings.sandbox.enabled:
         return None
-    home = options.home_dir or Path.home()
-    sandbox = await asyncio.to_thread(
-        lambda: CommandSandbox(
-            build_policy(
-                work_dir=workspace.work_dir,
-                additional_dirs=workspace.additional_dirs,
-                writable=_resolve_paths(sandbox_settings.write, workspace.work_dir),
-                readable=(
-                    *(options.data_dir / name for name in _READABLE_IN_DATA_DIR),
-                    *(session.dir / name for name in _READABLE_IN_SESSION_DIR),
-                    *_resolve_paths(sandbox_settings.read, workspace.work_dir),
-                ),
-                hidden=(options.data_dir, *_resolve_paths(sandbox_settings.hide, workspace.work_dir)),
-                home=home,
-                temp=create_temp_dir(),
-                network=sandbox_settings.network,
-                environment=sandbox_settings.env,
-                secrets=frozenset(
-                    key
-                    for provider in options.settings.providers.values()
-                    if (key := provider.api_key.get_secret_value())
-                ),
-            )
-        )
+    policy = await asyncio.to_thread(
+        _build_policy,
+        options,
+        session,
+        workspace,
+        create_temp_dir(),
+        network=options.settings.sandbox.network,
     )
+    sandbox = CommandSandbox(policy)
     await sandbox.open()
     return sandbox
+
+
+def build_command_bounds(
+    options: EngineOptions, session: Session, workspace: PathScope, *, temp: Path
+) -> SandboxPolicy:
+    """Return the bounds of a command that runs before it is allowed, as the directories are now. Blocks.
+
+    It has no network, and reads only the session's directories, the system, toolchains, and what `[sandbox]`
+    opens. `temp` is its `/tmp`.
+    """
+    policy = _build_policy(options, session, workspace, temp, network=False)
+    home = options.home_dir or Path.home()
+    return restrict_reads(policy, home=home, program_path=os.environ.get("PATH", ""))
+
+
+def _build_policy(
+    options: EngineOptions, session: Session, workspace: PathScope, temp: Path, *, network: bool
+) -> SandboxPolicy:
+    settings = options.settings.sandbox
+    return build_policy(
+        work_dir=workspace.work_dir,
+        additional_dirs=workspace.additional_dirs,
+        writable=_resolve_paths(settings.write, workspace.work_dir),
+        readable=(
+            *(options.data_dir / name for name in _READABLE_IN_DATA_DIR),
+            *(session.dir / name for name in _READABLE_IN_SESSION_DIR),
+            *_resolve_paths(settings.read, workspace.work_dir),
+        ),
+        hidden=(options.data_dir, *_resolve_paths(settings.hide, workspace.work_dir)),
+        home=options.home_dir or Path.home(),
+        temp=temp,
+        network=network,
+        environment=settings.env,
+        secrets=frozenset(
+            key
+            for provider in options.settings.providers.values()
+            if (key := provider.api_key.get_secret_value())
+        ),
+    )
 
 
 def sandbox_problems(sandbox: CommandSandbox | None) -> tuple[ShellUnavailable, ...]:

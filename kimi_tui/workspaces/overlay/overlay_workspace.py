@@ -11,10 +11,17 @@ from kimi_tui.workspaces.commit_lock import CommitLock
 from kimi_tui.workspaces.effects import CommitPlan, CommitResult, Effects
 from kimi_tui.workspaces.open_record import OpenRecord, OpenRecords, WorkspaceOwner
 from kimi_tui.workspaces.overlay.change_time import find_change_time
+from kimi_tui.workspaces.overlay.command_bounds import CommandBounds
 from kimi_tui.workspaces.overlay.direct_reason import find_direct_reason, find_split_links
 from kimi_tui.workspaces.overlay.layer_commit import LayerCommit
 from kimi_tui.workspaces.overlay.mounted_layer import MountedLayer
-from kimi_tui.workspaces.overlay.supervisor_client import MountedView, SupervisorClient, ViewUnavailable
+from kimi_tui.workspaces.overlay.supervisor_client import (
+    CommandEnd,
+    MountedView,
+    SupervisorClient,
+    ViewUnavailable,
+)
+from kimi_tui.workspaces.run_report import RunReport
 
 _END_GRACE_S = 0.5
 """How long processes that a command left may take to end, before it counts as one that starts a daemon."""
@@ -32,6 +39,7 @@ class OverlayWorkspace:
         mounted: MountedLayer,
         owner: WorkspaceOwner,
         lock: CommitLock,
+        bounds: CommandBounds | None = None,
     ) -> None:
         """Create the workspace, which owns `mounted` from then on."""
         self._client = client
@@ -41,6 +49,9 @@ class OverlayWorkspace:
         self._folder = mounted.folder
         self._owner = owner
         self._lock = lock
+        self._bounds = bounds
+        self.report = RunReport()
+        """Implements `Workspace.report`."""
         self._view = mounted.take_view()
         self._base_ns = 0
         """The ctime from which on a file was changed after the first command began."""
@@ -68,15 +79,29 @@ class OverlayWorkspace:
         except ViewUnavailable as error:
             raise OSError(str(error)) from error
         self._effects = None
-        await view.start_process(argv, cwd=cwd, environment=environment, output=output)
+        self.report = RunReport()
+        if self._bounds is None:
+            await view.start_process(argv, cwd=cwd, environment=environment, output=output)
+        else:
+            line, observation = await asyncio.to_thread(self._bounds.wrap_command, argv, cwd)
+            await view.start_process(
+                line,
+                cwd=cwd,
+                environment=self._bounds.filter_environment(environment),
+                output=output,
+                observation=observation,
+            )
         return view
 
     async def finish(self, output: str = "") -> str:
         """Implement `Workspace.finish`."""
         if self._view is not None:
-            n_remaining = await self._view.count_remaining(_END_GRACE_S) if self._view.pid else 0
+            end = await self._view.find_end(_END_GRACE_S) if self._view.pid else CommandEnd()
+            if self._bounds is not None:
+                status = self._view.returncode or 0
+                self.report = await asyncio.to_thread(self._bounds.build_report, end, status)
             self._end_view()
-            if n_remaining:
+            if end.n_remaining:
                 return msg("it left processes running")
         try:
             effects = await self.effects()

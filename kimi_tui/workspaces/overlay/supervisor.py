@@ -9,21 +9,25 @@ JSON, and a socket, the channel of one namespace with these views. Messages on a
 
 - `{"mounted": true}`, or `{"error": 2}` with an error number: the views are mounted, or can't be
 - from the client `{"start": true}`, with a file that describes the command and with its output, answered by
-  `{"pid": 12}` or `{"error": 2}`
+  `{"pid": 12}` or `{"error": 2}`; an "observe" in that file has it start in a network namespace of its own,
+  if "offline" is true, and lists files in "watched"
 - `{"status": 0}`: the command has ended, with a status as in `subprocess`
 - from the client `{"finish": 0.5}`, answered by `{"remaining": 1}`: how many of the command's processes
-  still run after that time, in seconds
+  still run after that time, in seconds; after "observe" also with `"network"`, the namespace's counters by
+  name, and `"opened"`, the indices of watched files that were opened
 
 When the client closes the channel, or is killed, all processes of the command are killed, and its namespace
 ends.
 """
 
 import ctypes
+import fcntl
 import json
 import os
 import select
 import signal
 import socket
+import struct
 import sys
 import time
 from contextlib import suppress
@@ -31,12 +35,20 @@ from typing import Any, NoReturn
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
+CLONE_NEWNET = 0x40000000
 MS_REC = 16384
 MS_SLAVE = 1 << 19
 MS_RDONLY, MS_NOSUID, MS_NODEV = 1, 2, 4
 PR_SET_CHILD_SUBREAPER = 36
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
+IN_OPEN, IN_ONESHOT, IN_Q_OVERFLOW = 0x20, 0x80000000, 0x4000
+KEYCTL_JOIN_SESSION_KEYRING = 1
+_KEYCTL_NUMBERS = {"x86_64": 250, "aarch64": 219, "riscv64": 219, "ppc64le": 271, "s390x": 280}
+"""Numbers of the system call by machine."""
 _MAX_MESSAGE = 1 << 16
 _POLL_S = 0.005
+_NAMESPACE_GRACE_S = 0.1
+"""How long the first process of a PID namespace may take to notice that the command has ended."""
 
 
 class _Kernel:
@@ -61,6 +73,19 @@ class _Kernel:
 
     def adopt_orphans(self) -> None:
         self._check(self._libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+
+    def watch_opens(self, paths: list[str]) -> tuple[int, list[int]]:
+        """Return an inotify descriptor, and for each path its watch: -1 if it can't be watched."""
+        notifier = self._libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
+        add = self._libc.inotify_add_watch
+        return notifier, [
+            add(notifier, os.fsencode(path), ctypes.c_uint32(IN_OPEN | IN_ONESHOT)) for path in paths
+        ]
+
+    def leave_session_keyring(self) -> None:
+        """Enter a new session keyring: programs find the keys of the old one in it."""
+        if number := _KEYCTL_NUMBERS.get(os.uname().machine):
+            self._libc.syscall(ctypes.c_long(number), ctypes.c_long(KEYCTL_JOIN_SESSION_KEYRING), None)
 
     def _check(self, result: int) -> None:
         if result != 0:
@@ -127,7 +152,7 @@ def _supervise(kernel: _Kernel, request_file: int, channel_file: int) -> NoRetur
             _send(channel, {"error": error.errno or 0})
         else:
             _send(channel, {"mounted": True})
-            _serve_channel(channel)
+            _serve_channel(kernel, channel)
     finally:
         os._exit(0)
 
@@ -153,11 +178,70 @@ def _mount_views(kernel: _Kernel, request: dict[str, Any]) -> None:
         kernel.mount("tmpfs", hidden, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=0555")
 
 
-def _start_command(request: dict[str, Any], output: int) -> int:
+class _Observer:
+    """Observes what a command does besides writing to the views."""
+
+    def __init__(self, kernel: _Kernel, offline: bool, watched: list[str]) -> None:
+        """Enter a network namespace that connects to nothing, if `offline`. Raises OSError."""
+        self._offline = offline
+        if offline:
+            kernel.unshare(CLONE_NEWNET)
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+                fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
+        self._notifier, self._watches = kernel.watch_opens(watched)
+        self._unwatched = [
+            index
+            for index, watch in enumerate(self._watches)
+            if watch < 0 and os.path.lexists(watched[index])
+        ]
+
+    def report(self) -> dict[str, Any]:
+        """Return the counters of the network namespace, and which watched files were opened."""
+        return {"network": _read_network_counters() if self._offline else {}, "opened": self._opened()}
+
+    def _opened(self) -> list[int]:
+        """Return the indices of files that were opened, or can't be watched although they exist."""
+        opened: set[int] = set()
+        while self._notifier >= 0:
+            try:
+                data = os.read(self._notifier, 1 << 16)
+            except OSError:
+                break
+            offset = 0
+            while offset < len(data):
+                watch, mask, _, n_name = struct.unpack_from("iIII", data, offset)
+                offset += 16 + n_name
+                if mask & IN_Q_OVERFLOW:
+                    return list(range(len(self._watches)))
+                if mask & IN_OPEN:
+                    opened.add(watch)
+        found = [index for index, watch in enumerate(self._watches) if watch in opened]
+        return [*found, *self._unwatched]
+
+
+def _read_network_counters() -> dict[str, int]:
+    """Return counters such as `IpOutNoRoutes`, in `/proc/net/snmp` and `/proc/net/snmp6`."""
+    counters: dict[str, int] = {}
+    with suppress(OSError), open("/proc/self/net/snmp", encoding="ascii") as file:
+        lines = file.read().splitlines()
+        for names, values in zip(lines[::2], lines[1::2], strict=False):
+            group, _, rest = names.partition(": ")
+            numbers = map(int, values.split()[1:])
+            counters |= {
+                f"{group}{name}": number for name, number in zip(rest.split(), numbers, strict=False)
+            }
+    with suppress(OSError), open("/proc/self/net/snmp6", encoding="ascii") as file:
+        counters |= {name: int(value) for name, value in map(str.split, file)}
+    return counters
+
+
+def _start_command(kernel: _Kernel, request: dict[str, Any], output: int) -> int:
     """Start the command and return its process. Raises OSError if it can't be executed."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
+        if request.get("observe"):
+            kernel.leave_session_keyring()
         _execute(request, output, writer)
     os.close(writer)
     with os.fdopen(reader, "rb") as stream:
@@ -185,16 +269,19 @@ def _execute(request: dict[str, Any], output: int, failures: int) -> NoReturn:
         os._exit(127)
 
 
-def _serve_channel(channel: socket.socket) -> None:
+def _serve_channel(kernel: _Kernel, channel: socket.socket) -> None:
     """Run the client's command, and kill its processes when the client closes the channel."""
     poll = select.poll()
     poll.register(channel, select.POLLIN)
     commands: dict[int, int] = {}
+    observer: _Observer | None = None
     while True:
         for file, _ in poll.poll():
             if file in commands:
                 poll.unregister(file)
                 _, status = os.waitpid(commands.pop(file), 0)
+                if observer is not None:
+                    _count_remaining(_NAMESPACE_GRACE_S)
                 _try_send(channel, {"status": os.waitstatus_to_exitcode(status)})
                 continue
             message, descriptors = _receive(channel)
@@ -202,28 +289,36 @@ def _serve_channel(channel: socket.socket) -> None:
                 _kill_children()
                 return
             if "start" in message:
-                pid = _answer_start(channel, *descriptors)
+                pid, observer = _answer_start(kernel, channel, *descriptors)
                 if pid is not None:
                     process = os.pidfd_open(pid)
                     commands[process] = pid
                     poll.register(process, select.POLLIN)
             else:
-                _try_send(channel, {"remaining": _count_remaining(float(message["finish"]))})
+                remaining = _count_remaining(float(message["finish"]))
+                report = observer.report() if observer is not None else {}
+                _try_send(channel, {"remaining": remaining, **report})
 
 
-def _answer_start(channel: socket.socket, request_file: int, output: int) -> int | None:
-    """Start a command, and return its process; None if it can't be executed."""
+def _answer_start(
+    kernel: _Kernel, channel: socket.socket, request_file: int, output: int
+) -> tuple[int | None, _Observer | None]:
+    """Start a command. Return its process, None if it can't be executed, and what observes it."""
+    observer = None
     try:
         os.set_inheritable(request_file, False)
         os.set_inheritable(output, False)
-        pid = _start_command(json.loads(_read_all(request_file)), output)
+        request = json.loads(_read_all(request_file))
+        if observe := request.get("observe"):
+            observer = _Observer(kernel, observe["offline"], observe["watched"])
+        pid = _start_command(kernel, request, output)
     except OSError as error:
         _send(channel, {"error": error.errno or 0})
-        return None
+        return None, observer
     finally:
         os.close(output)
     _send(channel, {"pid": pid})
-    return pid
+    return pid, observer
 
 
 def _receive(channel: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:

@@ -8,6 +8,7 @@ import sys
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import field
 from errno import EPIPE
 from pathlib import Path
 from signal import SIGKILL
@@ -50,6 +51,28 @@ class ViewSpec:
     """Directories that appear empty."""
 
 
+@frozen(kw_only=True)
+class Observation:
+    """What to observe of a command."""
+
+    is_offline: bool
+    """Whether it gets a network namespace of its own, which connects to nothing."""
+    watched: tuple[str, ...]
+    """Files whose opening to report."""
+
+
+@frozen(kw_only=True)
+class CommandEnd:
+    """What is known of a command after its end."""
+
+    n_remaining: int = 0
+    """How many of its processes still run."""
+    network: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Counters of its network namespace by their names in `/proc/net/snmp` and `/proc/net/snmp6`."""
+    opened: tuple[int, ...] = ()
+    """Indices of the watched files that were opened, or that couldn't be watched."""
+
+
 class MountedView:
     """A namespace with mounted views, in which one command runs at a time. It is that `CommandProcess`."""
 
@@ -82,12 +105,21 @@ class MountedView:
             raise ViewUnavailable(_to_error(answer).strerror)
 
     async def start_process(
-        self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        output: int,
+        observation: Observation | None = None,
     ) -> None:
         """Start the command; see `ProcessStarter.start_process`. Raises OSError, ValueError."""
         if any("\0" in text for text in (*argv, *environment, *environment.values())):
             raise ValueError("embedded null byte")
-        file = _open_request({"argv": list(argv), "cwd": str(cwd), "environment": dict(environment)})
+        observe = observation and {"offline": observation.is_offline, "watched": observation.watched}
+        file = _open_request(
+            {"argv": list(argv), "cwd": str(cwd), "environment": dict(environment), "observe": observe}
+        )
         try:
             socket.send_fds(self._channel, [b'{"start": true}'], [file, output])
         finally:
@@ -97,13 +129,18 @@ class MountedView:
             raise _to_error(answer)
         self.pid = int(answer["pid"])
 
-    async def count_remaining(self, grace_s: float) -> int:
-        """Return how many processes of the command still run after at most `grace_s` seconds."""
+    async def find_end(self, grace_s: float) -> CommandEnd:
+        """Return what the command has done, and what of it still runs after at most `grace_s` seconds."""
         try:
             self._channel.send(json.dumps({"finish": grace_s}).encode("ascii"))
         except OSError:
-            return 0
-        return int((await self._answers.get()).get("remaining", 0))
+            return CommandEnd()
+        answer = await self._answers.get()
+        return CommandEnd(
+            n_remaining=int(answer.get("remaining", 0)),
+            network=answer.get("network", {}),
+            opened=tuple(answer.get("opened", ())),
+        )
 
     def close(self) -> None:
         """Kill what still runs, and end the view."""

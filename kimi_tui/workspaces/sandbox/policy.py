@@ -1,6 +1,7 @@
 """Policy of the sandbox: what a command may read, change and connect to."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -68,6 +69,24 @@ class SandboxPolicy:
             if name in self.environment or not (_is_secret_variable(name) or value in self.secrets)
         }
 
+    def with_roots(self, roots: Sequence[Path]) -> "SandboxPolicy":
+        """Return the policy with further writable directories, except for the protected files in them."""
+        access = dict(self.access)
+        for root in roots:
+            if access.get(root) != "write":
+                access |= {path: rule for path, rule in _protected_paths(root).items() if path not in access}
+                access[root] = "write"
+        return replace(self, access=sort_by_depth(access))
+
+    def effective_access(self) -> dict[Path, Access]:
+        """Return the rules without those that repeat the rule of a parent that is hidden."""
+        effective: dict[Path, Access] = {}
+        for path, access in self.access.items():
+            parent = next((effective[each] for each in path.parents if each in effective), "read")
+            if not (access == "hidden" and parent == "hidden"):
+                effective[path] = access
+        return effective
+
 
 def build_policy(
     *,
@@ -101,13 +120,18 @@ def build_policy(
         access[root] = "write"
         access |= _protected_paths(root)
     return SandboxPolicy(
-        access={path: access[path] for path in sorted(access, key=lambda path: len(path.parts))},
+        access=sort_by_depth(access),
         work_dir=roots[0],
         temp=temp,
         network=network,
         environment=environment,
         secrets=secrets,
     )
+
+
+def sort_by_depth(access: Mapping[Path, Access]) -> dict[Path, Access]:
+    """Return rules with outer directories first."""
+    return {path: access[path] for path in sorted(access, key=lambda path: len(path.parts))}
 
 
 def _protected_paths(root: Path) -> dict[Path, Access]:
