@@ -55,7 +55,6 @@ WRITES = {
     "a symbolic link": 'ln -s "$OUTSIDE" link; echo x > link/escaped; echo x >> link/file',
     "a swapped parent": 'cd "$WORK"; mv "$AREA/outside" "$AREA/o"; ln -s "$WORK" "$AREA/outside"',
     "shared memory": "echo x > /dev/shm/kimi-tui-escaped; touch /dev/mqueue/kimi-tui-escaped",
-    "the kernel's settings": "echo x > /proc/sys/kernel/core_pattern; echo h > /proc/sysrq-trigger",
     "cgroups": "mkdir /sys/fs/cgroup/kimi-tui-escaped; echo 1 > /sys/fs/cgroup/cgroup.procs",
     "temporary files": "echo x > /tmp/kimi-tui-escaped; echo x > /var/tmp/kimi-tui-escaped",
     "the home directory": 'echo x >> "$HOME_DIR/.bashrc"; mkdir -p "$HOME_DIR/.config/autostart"',
@@ -117,7 +116,6 @@ def _state(env: BoundedEnv) -> dict[str, tuple[int, int, bytes]]:
     for name in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/sys/fs/cgroup"):
         path = Path(name, "kimi-tui-escaped")
         state[str(path)] = (int(os.path.lexists(path)), 0, b"")
-    state["core"] = (0, 0, Path("/proc/sys/kernel/core_pattern").read_bytes())
     return state
 
 
@@ -126,6 +124,14 @@ async def test_a_command_has_no_capabilities_and_can_gain_none(bounded_env: Boun
     values = dict(line.split(":\t") for line in ran.output.splitlines())
     assert values.pop("NoNewPrivs") == "1"
     assert {int(value, 16) for value in values.values()} == {0}
+
+
+@pytest.mark.parametrize("name", ["kernel/core_pattern", "kernel/modprobe", "vm/overcommit_memory"])
+async def test_settings_of_the_kernel_are_read_only(name: str, bounded_env: BoundedEnv) -> None:
+    ran = await bounded_env.run(
+        f"cd /proc/sys; cp {name} /tmp/value; cat /tmp/value > {name} && echo changed"
+    )
+    assert "changed" not in ran.output
 
 
 async def test_a_command_sees_no_other_processes(bounded_env: BoundedEnv, outside_pid: int) -> None:

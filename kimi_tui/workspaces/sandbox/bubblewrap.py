@@ -19,6 +19,10 @@ _ISOLATION_OPTIONS = (
 """Run as a separate unprivileged user that can't see any other process."""
 _RUN_PATHS = ("/run/current-system", "/run/opengl-driver")
 """The parts of `/run` that commands need: NixOS's programs. The rest mostly holds sockets."""
+_READ_ONLY_IN_PROC = ("acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger")
+"""Settings of the kernel. Those in `sys` can be changed by root's user ID, even without capabilities."""
+_HIDDEN_IN_PROC = ("keys", "key-users", "kcore", "kallsyms", "timer_list")
+"""Descriptions of other programs' keys, and addresses of the kernel."""
 _NAME_RESOLUTION_PATHS = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager")
 """The parts of `/run` that commands with network access need. Their sockets send queries to the network."""
 _TEMP = ("/tmp", "/var/tmp")  # noqa: S108
@@ -43,6 +47,11 @@ def bounded_command(program: str, policy: SandboxPolicy, command: Sequence[str],
 
 def _build_options(policy: SandboxPolicy) -> list[str]:
     line = [*_ISOLATION_OPTIONS, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]
+    for name in _READ_ONLY_IN_PROC:
+        line += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
+    for name in _HIDDEN_IN_PROC:
+        if Path("/proc", name).exists():
+            line += ["--ro-bind", "/dev/null", f"/proc/{name}"]
     for path in (*_RUN_PATHS, *(_NAME_RESOLUTION_PATHS if policy.network else ())):
         line += ["--ro-bind-try", path, path]
     for path in _TEMP:
