@@ -3,7 +3,9 @@
 The format is documented in gitformat-index(5).
 """
 
+import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -23,9 +25,10 @@ _NAME_OPTIONS = frozenset(
 )
 _PATCH_OPTIONS = frozenset({"-p", "-u", "-G", "-S", "--patch"})
 _MAX_BYTES = 64 << 20
-_FIXED_BYTES = 62
-"""Size of an entry up to its name, in versions 2 and 3; flags that extend it add 2 bytes."""
+_VERSIONS = (2, 3, 4)
+_BYTES_BEFORE_HASH, _BYTES_OF_FLAGS = 40, 2
 _EXTENDED = 0x40
+_SHA256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256", re.IGNORECASE | re.MULTILINE)
 
 
 def indexed_files(command: SimpleCommand, folders: Collection[WorkingDir]) -> Iterator[Path]:
@@ -34,8 +37,10 @@ def indexed_files(command: SimpleCommand, folders: Collection[WorkingDir]) -> It
         return
     for folder in folders:
         for git_dir, work_tree in find_repository(folder) if folder is not None else ():
-            for name in _read_names(git_dir / "index"):
-                yield work_tree / name
+            n_hash = _hash_bytes(git_dir)
+            for index in (git_dir / "index", *git_dir.glob("sharedindex.*")):
+                for name in _read_names(index, n_hash):
+                    yield work_tree / name
 
 
 def _shows_content(texts: list[str]) -> bool:
@@ -47,28 +52,62 @@ def _shows_content(texts: list[str]) -> bool:
     return not _NAME_OPTIONS.intersection(texts)
 
 
-def _read_names(index: Path) -> tuple[str, ...]:
+def _hash_bytes(git_dir: Path) -> int:
+    try:
+        config = (git_dir / "config").read_text("utf-8", "replace")
+    except OSError:
+        return 20
+    return 32 if _SHA256.search(config) else 20
+
+
+def _read_names(index: Path, n_hash: int) -> tuple[str, ...]:
     try:
         info = index.stat()
-        return () if info.st_size > _MAX_BYTES else _parse_names(index, info.st_mtime_ns, info.st_size)
+        return (
+            () if info.st_size > _MAX_BYTES else _parse_names(index, n_hash, info.st_mtime_ns, info.st_size)
+        )
     except OSError:
         return ()
 
 
 @lru_cache(maxsize=4)
-def _parse_names(index: Path, mtime_ns: int, size: int) -> tuple[str, ...]:
-    """Return the names in an index of version 2 or 3; none in version 4. Raises OSError."""
+def _parse_names(index: Path, n_hash: int, mtime_ns: int, size: int) -> tuple[str, ...]:
+    """Return the names in an index. Raises OSError."""
     data = index.read_bytes()
-    if int.from_bytes(data[4:8], "big") not in (2, 3):
-        return ()
+    version = int.from_bytes(data[4:8], "big")
     names: list[str] = []
-    at = 12
-    for _ in range(int.from_bytes(data[8:12], "big")):
-        flags = int.from_bytes(data[at + 60 : at + 61], "big")
-        start = at + _FIXED_BYTES + (2 if flags & _EXTENDED else 0)
-        end = data.find(b"\0", start)
-        if end < 0:
-            break
-        names.append(data[start:end].decode("utf-8", "surrogateescape"))
-        at += (end - at) // 8 * 8 + 8
+    if version in _VERSIONS:
+        with suppress(IndexError, ValueError):  # a damaged index: git reads no further, either
+            names.extend(_iter_names(data, n_hash, is_compressed=version == 4))
     return tuple(names)
+
+
+def _iter_names(data: bytes, n_hash: int, *, is_compressed: bool) -> Iterator[str]:
+    """Yield the names of all entries. Compressed ones (version 4) share a prefix with the one before.
+
+    Raises IndexError and ValueError if the data ends early.
+    """
+    n_fixed = _BYTES_BEFORE_HASH + n_hash + _BYTES_OF_FLAGS
+    at, name = 12, b""
+    for _ in range(int.from_bytes(data[8:12], "big")):
+        is_extended = data[at + n_fixed - _BYTES_OF_FLAGS] & _EXTENDED
+        start = at + n_fixed + (2 if is_extended else 0)
+        if is_compressed:
+            n_dropped, start = _read_number(data, start)
+            end = data.index(b"\0", start)
+            name = name[: len(name) - n_dropped] + data[start:end]
+            at = end + 1
+        else:
+            end = data.index(b"\0", start)
+            name = data[start:end]
+            at += (end - at) // 8 * 8 + 8
+        yield name.decode("utf-8", "surrogateescape")
+
+
+def _read_number(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number of variable length, as the offsets in gitformat-pack(5), and where it ends."""
+    number = data[at] & 0x7F
+    while data[at] & 0x80:
+        at += 1
+        number = ((number + 1) << 7) | (data[at] & 0x7F)
+    return number, at + 1

@@ -90,6 +90,33 @@ def test_git_shows_a_tracked_secret_only_with_approval(work_dir: Path, command: 
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
+@pytest.mark.parametrize(
+    "setup",
+    [
+        "git init -q; git config index.version 4",
+        "git init -q; git config index.version 4; git config feature.manyFiles true",
+        "git init -q; git config core.splitIndex true",
+        "git init -q; git config index.version 4; git config core.splitIndex true",
+        "git init -q --object-format=sha256",
+        "git init -q --object-format=sha256; git config index.version 4",
+    ],
+)
+def test_a_tracked_secret_is_found_in_every_kind_of_index(work_dir: Path, setup: str) -> None:
+    names = [f"{'long/' * 30}{'x' * 180}/file-{number}" for number in range(3)]
+    for name in (*names, "src/deep/b.py", "sub/d"):
+        (work_dir / name).parent.mkdir(parents=True, exist_ok=True)
+        (work_dir / name).touch()
+    (work_dir / ".env").rename(work_dir / "zone.env")
+    script = f"{setup}; git add -f ."
+    subprocess.run(script, shell=True, cwd=work_dir, check=True)
+    rules = build_rule_set(allow=["Bash(git diff *)"], work_dir=work_dir)
+    assert verdict_on(rules, "git diff --cached") is None
+    subprocess.run("git rm -q --cached zone.env", shell=True, cwd=work_dir, check=True)
+    if "plit" not in setup:
+        assert verdict_on(rules, "git diff --cached") == "allow"
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
 def test_git_shows_other_tracked_files_and_names_without_approval(work_dir: Path) -> None:
     subprocess.run("git init -q && git add a b src sub", shell=True, cwd=work_dir, check=True)
     rules = build_rule_set(allow=["Bash(git *)"], deny=["Read(.env)"], work_dir=work_dir)
