@@ -64,9 +64,9 @@ async def test_the_initial_prompt_can_be_a_command(open_app: Any) -> None:
 
 
 async def test_the_header_shows_working_directory_title_and_model(open_app: Any) -> None:
-    async with open_app(session=replace(SESSION, thinking=True, yolo=True)) as harness:
+    async with open_app(session=replace(SESSION, thinking=True)) as harness:
         header = harness.screen_text().split("\n")[0]
-        for word in ("kimi-tui", "shop", "fix login", "kimi-k2", "thinking", "yolo"):
+        for word in ("kimi-tui", "shop", "fix login", "kimi-k2", "thinking"):
             assert word in header
 
 

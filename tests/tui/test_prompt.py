@@ -402,7 +402,7 @@ async def click_border_action(harness: AppHarness, label: str) -> None:
     await harness.driver.pause()
     line = harness.screen_text().splitlines()[y]
     assert label in line, line
-    await harness.driver.click(offset=(cell_len(line[: line.index(label)]), y))
+    await harness.driver.click(offset=(cell_len(line[: line.rindex(label)]), y))
 
 
 async def test_the_mouse_sends_queues_and_stops(open_app: Any) -> None:

@@ -296,7 +296,7 @@ class PromptBox(Vertical):
     def _handle_change(self, event: PromptEditor.Changed) -> None:
         event.stop()
         self.autosave.save_soon()
-        self._prompt_border.update_actions(self.state, self.mode)
+        self._prompt_border.update_lower_edge(self.state, self.mode)
         was_blank, self._was_blank = self._was_blank, self.is_blank
         if self.is_blank and not was_blank:
             self.post_message(self.Cleared())
@@ -319,11 +319,14 @@ class PromptBox(Vertical):
 
     def on_mount(self) -> None:
         """Watch the screen's focus."""
-        self.watch(self.screen, "focused", self._prompt_border.handle_focus_change, init=False)
+        self.watch(self.screen, "focused", self._handle_focus_change, init=False)
+
+    def _handle_focus_change(self) -> None:
+        self._prompt_border.handle_focus_change(self.state, self.mode)
 
     def on_resize(self) -> None:
-        """Fit the lower border's actions to the new width."""
-        self._prompt_border.update_actions(self.state, self.mode)
+        """Fit the lower border's labels to the new width."""
+        self._prompt_border.update_lower_edge(self.state, self.mode)
 
     def watch_state(self, old: SessionViewState, state: SessionViewState) -> None:
         """Show the new state."""

@@ -1,4 +1,4 @@
-"""Header line: program, working directory and session title; model and modes."""
+"""Header line: program, working directory and session title; model and sandbox."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ _MIN_TITLE_CELLS = 8
 
 
 class HeaderLine(Widget):
-    """Working directory and session on the left, model and modes on the right."""
+    """Working directory and session on the left, model on the right."""
 
     DEFAULT_CSS = """
     HeaderLine { height: 1; width: 1fr; padding: 0 1; }
@@ -82,14 +82,8 @@ class HeaderLine(Widget):
         segments.append(Segment(name, f"bold {color}", 90, "screen.command('model')"))
         if session.thinking:
             segments.append(Segment(tr("thinking"), "$secondary", 45, "screen.command('thinking')"))
-        if session.plan_mode:
-            segments.append(Segment(tr("plan"), "bold $accent", 80, "screen.cycle_mode"))
-        elif session.accept_edits:
-            segments.append(Segment(tr("accept edits"), "bold $success", 70, "screen.cycle_mode"))
         if session.sandbox:
             segments.append(Segment(tr("sandbox"), "bold $success", 65))
-        if session.yolo:
-            segments.append(Segment("yolo", "bold $error", 85, "screen.command('yolo')"))
         return segments
 
 
