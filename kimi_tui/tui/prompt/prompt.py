@@ -319,10 +319,13 @@ class PromptBox(Vertical):
 
     def on_mount(self) -> None:
         """Watch the screen's focus."""
-        self.watch(self.screen, "focused", self._handle_focus_change, init=False)
-
-    def _handle_focus_change(self) -> None:
-        self._prompt_border.handle_focus_change(self.state, self.mode)
+        border = self._prompt_border
+        self.watch(
+            self.screen,
+            "focused",
+            lambda: border.handle_focus_change(self.state, self.mode),
+            init=False,
+        )
 
     def on_resize(self) -> None:
         """Fit the lower border's labels to the new width."""
