@@ -1,14 +1,18 @@
 """docs/commands.md: every command is on the page, and each example runs."""
 
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kimi_tui.frontend.command_usage import CommandUsage
 from kimi_tui.frontend.parsed_command import parse_command
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.tui.commands.command_search import CommandSearch
 from kimi_tui.tui.commands.registry import CommandRegistry
 from kimi_tui.tui.commands.screen_commands import SCREEN_COMMANDS
+from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.events import BtwEnd, Notification, SessionInfo, TurnEnd
 from tests.docs.pages import Example, examples
@@ -84,7 +88,8 @@ async def test_every_command_of_a_session_is_on_the_page(home: SessionEnv) -> No
 async def test_each_example_of_a_screen_command_runs(line: str) -> None:
     screen = FakeScreen()
     own = {command.name for command in SCREEN_COMMANDS}
-    registry = CommandRegistry(SCREEN_COMMANDS, session=screen)
+    search = CommandSearch(CommandUsage(Path("no-such-directory")))
+    registry = CommandRegistry(SCREEN_COMMANDS, session=screen, search=search, key_labels=KeyLabels({}))
     command = parse_command(line)
     assert command is not None
     if command.name in own:

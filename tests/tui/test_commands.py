@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
+from kimi_tui.frontend.command_usage import CommandUsage
 from kimi_tui.frontend.parsed_command import ParsedCommand, parse_command
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.tui.commands.builtin import COMMANDS
 from kimi_tui.tui.commands.command_host import Severity
+from kimi_tui.tui.commands.command_search import CommandSearch
 from kimi_tui.tui.commands.registry import CommandRegistry
+from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import Command, RunSlash, SetModel, SetThinking, SetYolo
 from tests.tui.conftest import SESSION
@@ -64,8 +68,13 @@ def state() -> SessionViewState:
     return SessionViewState(session=SESSION)
 
 
+def build_registry(host: FakeHost) -> CommandRegistry:
+    search = CommandSearch(CommandUsage(Path("no-such-directory")))
+    return CommandRegistry(COMMANDS, session=host, search=search, key_labels=KeyLabels({}))
+
+
 def registry(state: SessionViewState) -> CommandRegistry:
-    return CommandRegistry(COMMANDS, session=FakeHost(state))
+    return build_registry(FakeHost(state))
 
 
 async def run(line: str, host: FakeHost) -> FakeHost:
@@ -207,7 +216,7 @@ def test_completions_of_the_engine_are_requested_once_and_then_listed() -> None:
     review = SlashCommandInfo("mcp:odd:review", "Reviews.", completes=True)
     state = SessionViewState(session=replace(SESSION, slash_commands=(review,)))
     host = FakeHost(state)
-    registry = CommandRegistry(COMMANDS, session=host)
+    registry = build_registry(host)
     assert registry.arguments("mcp:odd:review", "sr") == []
     assert host.commands == [CompleteArgument("mcp:odd:review", "sr")]
     choices = ArgumentChoices("mcp:odd:review", "sr", ("src/a", "src/b"))

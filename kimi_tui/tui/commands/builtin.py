@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
-from kimi_tui.tui.commands.registry import UiCommand
+from kimi_tui.tui.commands.ui_command import UiCommand
 from kimi_tui.tui.themes import THEMES
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import RunSlash, SetThinking, SetYolo

@@ -49,6 +49,10 @@ class CommandDialogs(Protocol):
         """Let the user choose; return None if they cancel."""
         ...
 
+    async def choose_command(self) -> str | None:
+        """Let the user choose a command; return None if they cancel."""
+        ...
+
     def show_help(self, topic: Literal["commands", "keys"]) -> None:
         """Open the help."""
         ...

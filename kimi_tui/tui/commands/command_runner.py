@@ -4,18 +4,19 @@ from kimi_tui.frontend.parsed_command import ParsedCommand
 from kimi_tui.frontend.session_controller import CommandResult
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
-from kimi_tui.tui.commands.registry import CommandRegistry, UiCommand
-from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.commands.registry import CommandRegistry
+from kimi_tui.tui.commands.ui_command import UiCommand
+from kimi_tui.tui.commands.usage_recorder import UsageRecorder
 from kimi_tui.tui.widgets.choice_list import Choice
 
 
 class CommandRunner:
     """Finds the command that the user means in the registry and runs it on the host."""
 
-    def __init__(self, *, host: CommandHost, registry: CommandRegistry, key_labels: KeyLabels) -> None:
+    def __init__(self, *, host: CommandHost, registry: CommandRegistry, usage: UsageRecorder) -> None:
         self._host = host
         self._registry = registry
-        self._key_labels = key_labels
+        self._usage = usage
 
     async def run(self, typed: ParsedCommand) -> CommandResult:
         """Run the command that `typed` names; if there is no such command, let the user choose a similar
@@ -23,7 +24,7 @@ class CommandRunner:
         """
         command = self._registry.find(typed.name)
         if command is not None:
-            await command.run(self._host, typed.argument)
+            await self._run(command, typed.argument)
             return "done"
         choices = [
             *(
@@ -39,7 +40,7 @@ class CommandRunner:
         command = self._registry.find(choice) if choice else None
         if command is None:
             return "edit"
-        await command.run(self._host, typed.argument)
+        await self._run(command, typed.argument)
         return "done"
 
     async def choose_and_run(self) -> str:
@@ -47,16 +48,15 @@ class CommandRunner:
 
         If the command requires an argument, return the text to put into the prompt instead.
         """
-        commands = {command.name: command for command in self._registry.all}
-        choice = await self._host.choose(tr("Commands"), [self._choice(it) for it in commands.values()])
-        command = commands.get(choice or "")
+        name = await self._host.dialogs.choose_command()
+        command = self._registry.find(name) if name else None
         if command is None:
             return ""
         if self._registry.takes_argument(command.name):
             return f"/{command.name} "
-        await command.run(self._host, "")
+        await self._run(command, "")
         return ""
 
-    def _choice(self, command: UiCommand) -> Choice:
-        note = self._key_labels.first_key(command.binding_id) if command.binding_id else ""
-        return Choice(value=command.name, label=command.name, detail=command.translated_summary, note=note)
+    async def _run(self, command: UiCommand, argument: str) -> None:
+        self._usage.record(command.name)
+        await command.run(self._host, argument)

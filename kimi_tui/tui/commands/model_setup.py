@@ -3,7 +3,7 @@
 from kimi_tui.frontend.parsed_command import LOGIN_NAMES
 from kimi_tui.i18n.translate import tr_lazy
 from kimi_tui.tui.commands.command_host import CommandHost
-from kimi_tui.tui.commands.registry import UiCommand
+from kimi_tui.tui.commands.ui_command import UiCommand
 
 
 async def _login(host: CommandHost, _: str) -> None:

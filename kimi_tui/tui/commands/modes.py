@@ -3,7 +3,7 @@
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
-from kimi_tui.tui.commands.registry import UiCommand
+from kimi_tui.tui.commands.ui_command import UiCommand
 from kimi_tui.wire.commands import Command, RunSlash, SetAcceptEdits, SetPlanMode
 from kimi_tui.wire.events import SessionInfo
 

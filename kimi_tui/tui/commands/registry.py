@@ -1,42 +1,20 @@
 """Registry of slash commands, used by the prompt, the command palette and the help."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_controller import EngineSession
-from kimi_tui.frontend.session_state import SessionViewState
-from kimi_tui.i18n.translate import tr, translate_message
+from kimi_tui.i18n.translate import translate_message
 from kimi_tui.tui.commands.command_host import CommandHost
+from kimi_tui.tui.commands.command_search import CommandSearch
+from kimi_tui.tui.commands.ui_command import UiCommand
+from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.widgets import fuzzy
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.argument_completion import CompleteArgument
 from kimi_tui.wire.commands import RunSlash
 
 _MAX_RESOURCES = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UiCommand:
-    """A slash command. `run` gets the host and the argument."""
-
-    name: str
-    summary: str
-    run: Callable[[CommandHost, str], Awaitable[None]]
-    aliases: tuple[str, ...] = ()
-    argument: str = ""
-    """The argument as shown in the help, in brackets if it is optional."""
-    choices: Callable[[SessionViewState], Sequence[str]] | None = None
-    """Returns the possible arguments."""
-    completes: bool = False
-    """Whether the engine completes the argument."""
-    binding_id: str = ""
-    """The key binding that does the same."""
-
-    @property
-    def translated_summary(self) -> str:
-        """The summary in the user's language."""
-        return tr(self.summary)
 
 
 class CommandRegistry:
@@ -47,9 +25,13 @@ class CommandRegistry:
         commands: Sequence[UiCommand],
         *,
         session: EngineSession,
+        search: CommandSearch,
+        key_labels: KeyLabels,
     ) -> None:
         self._own_commands = tuple(commands)
         self._session = session
+        self._search = search
+        self._key_labels = key_labels
 
     @property
     def all(self) -> tuple[UiCommand, ...]:
@@ -86,23 +68,24 @@ class CommandRegistry:
     # for completion
 
     def commands(self, query: str) -> Sequence[Choice]:
-        """Return the commands whose name or alias matches, best match first."""
-        ranked: list[tuple[float, Choice]] = []
-        for command in self.all:
-            by_name, *by_alias = (fuzzy.match(query, name) for name in (command.name, *command.aliases))
-            scores = [match.score for match in (by_name, *by_alias) if match is not None]
-            if not scores:
-                continue
-            choice = Choice(
-                value=command.name,
-                label=f"/{command.name}",
-                detail=command.translated_summary,
-                note=command.argument,
-                matched_positions=tuple(position + 1 for position in by_name.positions) if by_name else (),
-            )
-            ranked.append((max(scores), choice))
-        ranked.sort(key=lambda pair: -pair[0])
-        return [choice for _, choice in ranked]
+        """Return the commands that match `query`, best match first; all of them by topic if it's empty."""
+        if query:
+            return [self._choice(it.command, it.positions) for it in self._search.search(self.all, query)]
+        choices: list[Choice] = []
+        for group in self._search.group(self.all):
+            choices.append(Choice(value="", label=group.title, is_heading=True))
+            choices += [self._choice(command) for command in group.commands]
+        return choices
+
+    def _choice(self, command: UiCommand, positions: tuple[int, ...] = ()) -> Choice:
+        key = self._key_labels.first_key(command.binding_id) if command.binding_id else ""
+        return Choice(
+            value=command.name,
+            label=f"/{command.name}",
+            detail=command.translated_summary,
+            note=key or command.argument,
+            matched_positions=tuple(position + 1 for position in positions),
+        )
 
     def arguments(self, name: str, query: str) -> Sequence[Choice]:
         """Return the possible arguments of a command; none if the argument is complete."""

@@ -6,6 +6,7 @@ from typing import Literal
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.registry import CommandRegistry
 from kimi_tui.tui.dialogs.agents import AgentsDialog
+from kimi_tui.tui.dialogs.command_palette import CommandPalette
 from kimi_tui.tui.dialogs.help import Help
 from kimi_tui.tui.dialogs.mcp import McpDialog
 from kimi_tui.tui.dialogs.pager import Pager
@@ -47,6 +48,11 @@ class ScreenDialogs:
         return await self._screen.app.push_screen_wait(
             Picker(title, choices, key_labels=self._key_labels, hint=hint)
         )
+
+    async def choose_command(self) -> str | None:
+        """Let the user choose a command; return None if they cancel."""
+        palette = CommandPalette(self._registry, key_labels=self._key_labels)
+        return await self._screen.app.push_screen_wait(palette)
 
     def show_help(self, topic: Literal["commands", "keys"]) -> None:
         """Open the help."""

@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
-from kimi_tui.tui.commands.registry import UiCommand
+from kimi_tui.tui.commands.ui_command import UiCommand
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.timeline import RevertScope
 

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr, tr_lazy
-from kimi_tui.tui.commands.registry import UiCommand
+from kimi_tui.tui.commands.ui_command import UiCommand
 from kimi_tui.tui.keys.keymap import GROUPS, KeyLabels, bindings
 from kimi_tui.tui.keys.tables import HELP_KEYS
 from kimi_tui.tui.markdown.styled_line import BLANK, Spans, StyledLine, text_style

@@ -53,14 +53,19 @@ class Picker(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """Show all choices and highlight the current one."""
-        self.choices.show(self._all_choices[:MAX_SHOWN])
-        self.choices.highlighted = next(
-            (index for index, it in enumerate(self._all_choices[:MAX_SHOWN]) if it.is_current), 0
-        )
+        choices = self._find("")[:MAX_SHOWN]
+        self.choices.show(choices)
+        current = next((index for index, it in enumerate(choices) if it.is_current), None)
+        if current is not None:
+            self.choices.highlighted = current
+
+    def _find(self, query: str) -> Sequence[Choice]:
+        """Return the choices that match `query`, best match first. An empty query matches all."""
+        return filter_choices(self._all_choices, query)
 
     @on(Input.Changed)
     def _filter(self, event: Input.Changed) -> None:
-        self.choices.show(filter_choices(self._all_choices, event.value)[:MAX_SHOWN])
+        self.choices.show(self._find(event.value)[:MAX_SHOWN])
 
     @on(Input.Submitted)
     def action_choose(self) -> None:

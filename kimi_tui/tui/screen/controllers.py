@@ -3,15 +3,18 @@
 import os
 
 from kimi_tui.base.assets import asset_path
+from kimi_tui.frontend.command_usage import CommandUsage
 from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.tui.approvals.request_panel import KeyboardConfig
 from kimi_tui.tui.commands.command_host import PaneName
 from kimi_tui.tui.commands.command_runner import CommandRunner
+from kimi_tui.tui.commands.command_search import CommandSearch
 from kimi_tui.tui.commands.modes import cycle_mode
 from kimi_tui.tui.commands.registry import CommandRegistry
 from kimi_tui.tui.commands.screen_commands import SCREEN_COMMANDS
 from kimi_tui.tui.commands.screen_host import ScreenCommandHost
+from kimi_tui.tui.commands.usage_recorder import UsageRecorder
 from kimi_tui.tui.dialogs.fork_prompt import ask_after_fork
 from kimi_tui.tui.images.renderer import ImageRenderer, detect_protocol, set_image_renderer
 from kimi_tui.tui.keys.keymap import KeyLabels
@@ -53,9 +56,14 @@ class ScreenControllers:
                 in_tmux="TMUX" in os.environ,
             )
         )
+        usage = CommandUsage(options.data_dir)
+        recorder = UsageRecorder(usage, node=screen.app, wall_clock=options.wall_clock)
+        recorder.load()
         self.registry = CommandRegistry(
             SCREEN_COMMANDS,
             session=session,
+            search=CommandSearch(usage, wall_clock=options.wall_clock),
+            key_labels=key_labels,
         )
         self.host = ScreenCommandHost(
             screen,
@@ -66,7 +74,7 @@ class ScreenControllers:
             options=options,
             key_labels=key_labels,
         )
-        self.commands = CommandRunner(host=self.host, registry=self.registry, key_labels=key_labels)
+        self.commands = CommandRunner(host=self.host, registry=self.registry, usage=recorder)
         self.prompt_actions = PromptActions(
             prompt, host=self.host, clipboard=options.clipboard, key_labels=key_labels
         )

@@ -31,7 +31,7 @@ class Choice:
     indent: int = 0
     """Cells before the label."""
     is_heading: bool = False
-    """Whether this is a heading for the lines below it."""
+    """Whether this is a heading for the lines below it. The highlight skips headings."""
     is_current: bool = False
     """Whether this is the current value. The list opens with it highlighted."""
 
@@ -71,14 +71,16 @@ class ChoiceList(ScrollView, can_focus=False):
         return self._choices[self.highlighted] if self.highlighted < len(self._choices) else None
 
     def show(self, choices: Sequence[Choice]) -> None:
-        """Show `choices` and highlight the first."""
+        """Show `choices` and highlight the first that isn't a heading."""
         self._choices = tuple(choices)
         labels = [
-            choice.indent + Content(sanitize_line(choice.label)).cell_length for choice in self._choices
+            choice.indent + Content(sanitize_line(choice.label)).cell_length
+            for choice in self._choices
+            if not choice.is_heading
         ]
         self._label_width = max(labels, default=0)
         self.virtual_size = Size(0, len(self._choices))
-        self.highlighted = 0
+        self.highlighted = self._skip_headings(0, 1)
         self.scroll_to(y=0, animate=False)
         self.refresh(layout=True)
 
@@ -93,14 +95,22 @@ class ChoiceList(ScrollView, can_focus=False):
         target = self.highlighted + lines
         if abs(lines) > 1:
             target = max(0, min(target, len(self._choices) - 1))
-        self.highlighted = target % len(self._choices)
+        self.highlighted = self._skip_headings(target % len(self._choices), 1 if lines > 0 else -1)
+
+    def _skip_headings(self, index: int, step: int) -> int:
+        """Return the index of the first line from `index` on that isn't a heading, or `index` if all are."""
+        count = len(self._choices)
+        lines = ((index + offset * step) % count for offset in range(count))
+        return next((line for line in lines if not self._choices[line].is_heading), index)
 
     def watch_highlighted(self) -> None:
         """Scroll the highlighted line into view."""
         height = max(self.size.height, 1)
         top = round(self.scroll_offset.y)
-        if self.highlighted < top:
-            self.scroll_to(y=self.highlighted, animate=False)
+        has_heading = self.highlighted > 0 and self._choices[self.highlighted - 1].is_heading
+        first = self.highlighted - (1 if has_heading and height > 1 else 0)
+        if first < top:
+            self.scroll_to(y=first, animate=False)
         elif self.highlighted >= top + height:
             self.scroll_to(y=self.highlighted - height + 1, animate=False)
 
@@ -143,6 +153,6 @@ class ChoiceList(ScrollView, can_focus=False):
         """Highlight and choose the clicked line."""
         event.stop()
         index = event.y + round(self.scroll_offset.y)
-        if index < len(self._choices):
+        if index < len(self._choices) and not self._choices[index].is_heading:
             was_highlighted, self.highlighted = index == self.highlighted, index
             self.post_message(self.Chosen(self._choices[index], was_highlighted))

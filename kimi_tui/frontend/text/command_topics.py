@@ -1,0 +1,153 @@
+"""Topics that group the slash commands in menus and in the help, and the words that find them."""
+
+from collections.abc import Mapping
+
+from kimi_tui.base.frozen import frozen
+from kimi_tui.i18n.translate import tr_lazy
+
+
+@frozen
+class CommandTopic:
+    """A group of commands."""
+
+    id: str
+    title: str
+    """In English."""
+    commands: tuple[str, ...] = ()
+    """Names of its commands, most important first."""
+    words: tuple[str, ...] = ()
+    """Other words for the topic."""
+
+
+CUSTOM_TOPIC = CommandTopic(
+    "custom", tr_lazy("Skills and custom commands"), words=("skill", "skills", "prompts", "plugins")
+)
+"""Commands that aren't built in."""
+
+COMMAND_TOPICS: tuple[CommandTopic, ...] = (
+    CommandTopic(
+        "conversation",
+        tr_lazy("Conversation"),
+        ("context", "cost", "compact", "clear", "btw", "copy", "print", "transcript", "output"),
+        ("chat", "search", "scroll", "copy"),
+    ),
+    CommandTopic(
+        "prompt", tr_lazy("Prompt"), ("image", "editor", "init"), ("input", "editing", "shell", "history")
+    ),
+    CommandTopic(
+        "sessions",
+        tr_lazy("Sessions"),
+        ("sessions", "new", "title", "fork", "write", "export", "import"),
+        ("session", "resume", "continue"),
+    ),
+    CommandTopic(
+        "timeline",
+        tr_lazy("Timeline"),
+        (
+            "timeline",
+            "revert",
+            "undo",
+            "redo",
+            "diff",
+            "branches",
+            "switch",
+            "checkpoints",
+            "name",
+            "note",
+            "patch",
+        ),
+        ("rewind", "checkpoint", "checkpoints", "revert", "undo", "history", "time travel"),
+    ),
+    CommandTopic(
+        "models", tr_lazy("Models"), ("model", "thinking", "login"), ("model", "provider", "thinking", "key")
+    ),
+    CommandTopic(
+        "permissions",
+        tr_lazy("Permissions"),
+        ("plan", "edits", "yolo", "permissions"),
+        ("approval", "approvals", "allow", "mode", "modes", "security"),
+    ),
+    CommandTopic(
+        "tools",
+        tr_lazy("Tools and agents"),
+        ("tools", "todo", "tasks", "agents", "mcp", "hooks"),
+        ("tool", "agent", "background", "server"),
+    ),
+    CommandTopic(
+        "app",
+        tr_lazy("Settings and app"),
+        ("help", "keys", "settings", "theme", "status", "suspend", "debug", "exit"),
+        ("settings", "app", "theme", "config", "dialogs"),
+    ),
+)
+"""Topics in the order of menus. Commands of the engine that no topic names are in CUSTOM_TOPIC."""
+
+COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "agents": ("subagent", "persona"),
+    "branches": ("history", "conversations"),
+    "btw": ("side question", "aside"),
+    "checkpoints": ("history", "snapshots"),
+    "clear": ("reset", "empty", "restart", "forget"),
+    "compact": ("summarize", "compress", "shrink"),
+    "context": ("tokens", "window", "usage"),
+    "copy": ("clipboard", "yank"),
+    "cost": ("price", "tokens", "money", "bill"),
+    "debug": ("bug", "report", "doctor", "diagnostics", "log"),
+    "diff": ("changes", "compare", "review"),
+    "edits": ("accept edits", "auto-accept", "permission mode"),
+    "editor": ("vim", "external", "compose"),
+    "exit": ("close", "leave", "logout", "bye"),
+    "export": ("save", "share", "download"),
+    "fork": ("branch", "duplicate", "copy session"),
+    "help": ("manual", "commands", "docs"),
+    "hooks": ("events", "automation"),
+    "image": ("picture", "screenshot", "attach", "photo"),
+    "import": ("load", "open file"),
+    "init": ("agents.md", "memory", "onboard"),
+    "keys": ("shortcuts", "shortcut", "bindings", "hotkeys", "keymap"),
+    "login": ("api key", "provider", "auth", "account"),
+    "mcp": ("servers", "plugins", "extensions"),
+    "model": ("switch model", "llm", "provider"),
+    "name": ("label", "bookmark"),
+    "new": ("start", "fresh", "clear"),
+    "note": ("message", "d-mail"),
+    "patch": ("diff", "apply"),
+    "permissions": ("rules", "allow", "deny"),
+    "plan": ("read-only", "permission mode"),
+    "print": ("scrollback", "dump"),
+    "redo": ("forward",),
+    "revert": ("restore", "go back", "checkpoint"),
+    "sessions": ("resume", "history", "continue", "recent", "conversations", "delete", "projects"),
+    "settings": ("preferences", "options", "config", "configuration"),
+    "suspend": ("background", "shell", "ctrl+z"),
+    "switch": ("branch", "checkout"),
+    "tasks": ("background", "jobs", "processes", "ps"),
+    "theme": ("color", "colour", "dark", "light", "appearance"),
+    "thinking": ("reasoning", "effort"),
+    "timeline": ("rewind", "history", "checkpoints", "time travel", "tree"),
+    "title": ("rename session", "label"),
+    "todo": ("todos", "tasks", "plan list"),
+    "tools": ("calls", "log"),
+    "undo": ("back", "unrevert"),
+    "write": ("unlock", "read-only"),
+    "yolo": ("auto-approve", "bypass", "dangerous", "permission mode"),
+}
+"""Further words that find a command in menus. They can't be typed as its name."""
+
+
+def topic_of(command: str) -> CommandTopic:
+    """Return the topic of a command."""
+    return next((topic for topic in COMMAND_TOPICS if command in topic.commands), CUSTOM_TOPIC)
+
+
+def find_topic(text: str) -> CommandTopic | None:
+    """Return the topic that `text` names: by its ID, one of its words, or one of its commands."""
+    wanted = text.strip().lower().removeprefix("/")
+    if not wanted:
+        return None
+    topics = (*COMMAND_TOPICS, CUSTOM_TOPIC)
+    by_id = (topic for topic in topics if topic.id == wanted)
+    by_word = (topic for topic in topics if wanted in topic.words)
+    by_command = (topic for topic in topics if wanted in topic.commands)
+    by_start = (topic for topic in topics if topic.id.startswith(wanted))
+    return next((topic for found in (by_id, by_word, by_command, by_start) for topic in found), None)
