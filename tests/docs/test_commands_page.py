@@ -88,7 +88,7 @@ async def test_every_command_of_a_session_is_on_the_page(home: SessionEnv) -> No
 async def test_each_example_of_a_screen_command_runs(line: str) -> None:
     screen = FakeScreen()
     own = {command.name for command in SCREEN_COMMANDS}
-    search = CommandSearch(CommandUsage(Path("no-such-directory")))
+    search = CommandSearch(CommandUsage(Path("no-such-directory")), wall_clock=lambda: 0.0)
     registry = CommandRegistry(SCREEN_COMMANDS, session=screen, search=search, key_labels=KeyLabels({}))
     command = parse_command(line)
     assert command is not None

@@ -77,7 +77,7 @@ def test_commands_are_grouped_by_topic_after_the_recently_used_ones(usage: Comma
 
 
 def test_without_uses_there_is_no_recent_group(usage: CommandUsage) -> None:
-    assert CommandSearch(usage).group(SCREEN_COMMANDS)[0].title == "Conversation"
+    assert CommandSearch(usage, wall_clock=lambda: NOW).group(SCREEN_COMMANDS)[0].title == "Conversation"
 
 
 def test_every_command_of_the_screen_has_a_topic() -> None:

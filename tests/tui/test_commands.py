@@ -69,7 +69,7 @@ def state() -> SessionViewState:
 
 
 def build_registry(host: FakeHost) -> CommandRegistry:
-    search = CommandSearch(CommandUsage(Path("no-such-directory")))
+    search = CommandSearch(CommandUsage(Path("no-such-directory")), wall_clock=lambda: 0.0)
     return CommandRegistry(COMMANDS, session=host, search=search, key_labels=KeyLabels({}))
 
 

@@ -1,6 +1,5 @@
 """Search for commands: ranks them by how well they match a query and by how often they are used."""
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 
 from kimi_tui.base.frozen import frozen
@@ -39,7 +38,7 @@ class CommandGroup:
 class CommandSearch:
     """Finds and groups commands."""
 
-    def __init__(self, usage: CommandUsage, *, wall_clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, usage: CommandUsage, *, wall_clock: Callable[[], float]) -> None:
         self._usage = usage
         self._wall_clock = wall_clock
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 
 from textual.dom import DOMNode
@@ -15,9 +14,7 @@ logger = logging.getLogger(__name__)
 class UsageRecorder:
     """Reads and writes the usage of commands in workers of `node`."""
 
-    def __init__(
-        self, usage: CommandUsage, *, node: DOMNode, wall_clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, usage: CommandUsage, *, node: DOMNode, wall_clock: Callable[[], float]) -> None:
         self._usage = usage
         self._node = node
         self._wall_clock = wall_clock
