@@ -15,7 +15,7 @@ _MAX_USAGE_BONUS = 5.0
 _SYNONYM_PENALTY = 2.0
 _SUMMARY_SCORE = -50.0
 _MIN_SUMMARY_QUERY = 3
-"""Minimum length of a query that also searches summaries: shorter ones match too many by chance."""
+"""Minimum length of an English query that also searches summaries: shorter ones match too many by chance."""
 
 
 @frozen
@@ -82,8 +82,9 @@ def _match_score(command: UiCommand, query: str, by_name: fuzzy.Match | None) ->
     scores = [*names, *(score - _SYNONYM_PENALTY for score in synonyms if score is not None)]
     if scores:
         return max(scores)
-    is_in_summary = query.lower() in command.translated_summary.lower()
-    return _SUMMARY_SCORE if len(query) >= _MIN_SUMMARY_QUERY and is_in_summary else None
+    searches_summary = len(query) >= _MIN_SUMMARY_QUERY or not query.isascii()
+    is_in_summary = searches_summary and query.lower() in command.translated_summary.lower()
+    return _SUMMARY_SCORE if is_in_summary else None
 
 
 def _substring_score(query: str, synonym: str) -> float | None:
