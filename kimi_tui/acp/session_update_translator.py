@@ -326,7 +326,9 @@ def _notice_text(event: _NoticeEvent) -> str:
             changed = "".join(f"\n- {sanitize_line(file)}" for file in files)
             return f"*{_revert_headline(reason, to)}*" + (f"\n\nFiles changed:{changed}" if changed else "")
         case RevertPlan(to=to, files=files, note=note, remarks=remarks):
-            lines = [f"- {file.action}: {sanitize_line(file.path)}" for file in files] or ["No files change."]
+            lines = [f"- {file.action}: {sanitize_line(file.names)}" for file in files] or [
+                "No files change."
+            ]
             lines += map(sanitize_line, (note, *remarks))
             return f"Preview: revert to checkpoint {to}\n\n" + "\n".join(lines).rstrip()
         case BtwBegin(question=question):

@@ -13,7 +13,8 @@ RevertScope = Literal["both", "conversation", "files", "turn"]
 and
 the conversation are unchanged.
 """
-PlannedAction = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "not covered"]
+PlannedAction = Literal["restore", "delete", "recreate", "rename", "merge", "conflict", "keep", "not covered"]
+"""`rename`: a file or directory that the agent renamed gets its old name back, with its current content."""
 WhoChanged = Literal[
     "agent", "you", "both", "another session", "agent and another session", "agent or another session", ""
 ]
@@ -166,6 +167,13 @@ class PlannedFile:
     """What can be done if both the agent and the user changed the file; empty for other files."""
     choice: ConflictChoice | None = None
     """The one of `choices` that is the default."""
+    renamed_to: str = ""
+    """The old name that the file or directory gets back, whatever the action is; empty if there is none."""
+
+    @property
+    def names(self) -> str:
+        """The path, and the one that it gets, if it is renamed."""
+        return f"{self.path} → {self.renamed_to}" if self.renamed_to else self.path
 
 
 @frozen

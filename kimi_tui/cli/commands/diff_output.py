@@ -52,4 +52,5 @@ def print_plan(plan: RevertPlan) -> None:
 
 def _format_file(file: ComparedFile | PlannedFile) -> str:
     note = f"  ({file.note})" if file.note else ""
-    return f"{file.path}  +{file.added} −{file.removed}{note}"
+    names = file.names if isinstance(file, PlannedFile) else file.path
+    return f"{names}  +{file.added} −{file.removed}{note}"

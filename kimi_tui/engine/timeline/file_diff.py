@@ -19,6 +19,8 @@ _MAX_DIFF_CHARACTERS = 100_000
 
 def build_diff(history: "FileHistory", item: PlanItem, *, number: int) -> tuple[DiffBlock | None, str]:
     """Return the diff of the file with this number, counted from 0; or None and why it can't be shown."""
+    if item.action == "rename":
+        return None, _describe_rename(item)
     if (reason := _describe_other_change(item.now, item.then)) is not None:
         return None, reason
     if number >= MAX_DIFFS:
@@ -31,6 +33,13 @@ def build_diff(history: "FileHistory", item: PlanItem, *, number: int) -> tuple[
     if sum(map(len, texts)) > _MAX_DIFF_CHARACTERS:
         return None, msg("No diff: the file is too long.")
     return DiffBlock(unique_path(item.path), *texts), ""
+
+
+def _describe_rename(item: PlanItem) -> str:
+    files = sum(member.now is not None and member.now.kind != "folder" for member in item.members)
+    if item.members:
+        return msg("Only the name changes. Files that go back with it: {count}.", count=files)
+    return msg("Only the name changes.")
 
 
 def _describe_other_change(now: Entry | None, then: Entry | None) -> str | None:

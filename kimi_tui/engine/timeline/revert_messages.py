@@ -44,6 +44,7 @@ def build_planned_files(history: "FileHistory", plan: Plan) -> tuple[PlannedFile
                 hunks=() if choices else build_hunks(history, item, path, number=number),
                 choices=choices,
                 choice=item.default_choice if choices else None,
+                renamed_to=_display_as(item, item.renamed_to) if item.renamed_to else "",
             )
         )
     return tuple(files)
@@ -61,8 +62,12 @@ def incomplete_note(plan: Plan) -> str:
 
 def display_item_path(item: PlanItem) -> str:
     """Return the unique path of a plan item for display. The path of a directory ends in a slash."""
+    return _display_as(item, item.path)
+
+
+def _display_as(item: PlanItem, path: str) -> str:
     kinds = {entry.kind for entry in (item.now, item.then) if entry is not None}
-    return f"{unique_path(item.path)}/" if kinds == {"folder"} else unique_path(item.path)
+    return f"{unique_path(path)}/" if kinds == {"folder"} else unique_path(path)
 
 
 def model_note(

@@ -23,6 +23,7 @@ _ACTION_LABELS: dict[PlannedAction, str] = {
     "restore": tr_lazy("restore"),
     "delete": tr_lazy("delete"),
     "recreate": tr_lazy("recreate"),
+    "rename": tr_lazy("rename back"),
     "merge": tr_lazy("merge"),
     "conflict": tr_lazy("conflict, kept"),
     "keep": tr_lazy("keep"),
@@ -33,7 +34,8 @@ _ACTION_LABELS: dict[PlannedAction, str] = {
 def plan_text(plan: RevertPlan) -> tuple[str, str]:
     """Return the headline, and a line for each file and each command that can't be reverted."""
     lines = [
-        f"{pad_right(tr(_ACTION_LABELS[file.action]), 15)}{file.path}  +{file.added} −{file.removed}"
+        f"{pad_right(tr(_ACTION_LABELS[file.action]), 15)}{file.names}"
+        f"  +{file.added} −{file.removed}"
         f"{f'  ({translate_message(file.note)})' if file.note else ''}"
         + "".join(f"\n{line}" for line in file_option_lines(file))
         for file in plan.files

@@ -24,6 +24,8 @@ def apply_choice(item: PlanItem, choice: FileChoice, blobs: BlobStore) -> PlanIt
     then = item.then if choice.choice is None else _version(item, choice.choice)
     if choice.hunks is not None:
         then = _with_hunks(item.now, then, choice.hunks, blobs)
+    if then == item.now and (choice.choice == "mine" or choice.hunks == ()):
+        return replace(item, then=then, renamed_to="", replaced=None)
     return replace(item, then=then)
 
 

@@ -27,11 +27,13 @@ from kimi_tui.history.snapshots.manifest import ManifestMissing
 from kimi_tui.history.snapshots.open_calls import InterruptedCall
 from kimi_tui.history.snapshots.path_scanner import PathScanner
 from kimi_tui.history.snapshots.project_store import ProjectStore
+from kimi_tui.history.snapshots.rename_detection import Renames, find_renames
 from kimi_tui.history.snapshots.scanner import Scan, Scanner, TooManyFiles
 from kimi_tui.history.snapshots.stat_cache import (
     StatCache,
     StatKey,
     WrittenFile,
+    inode_of,
     load_stat_cache,
     modification_key,
     save_stat_cache,
@@ -92,6 +94,10 @@ class Capture:
         """Whether coverage is partial because scans take too long."""
         self._coverage_change = ""
         """The reason for partial coverage that began or ended, until it is recorded."""
+        self._renames: Renames = {}
+        """The renames that the author of the current changes made, as far as known."""
+        self._inodes: dict[str, int] = {}
+        """Inodes of the paths that the last scan missed, before, and of those that it found, after."""
 
     @property
     def head(self) -> str | None:
@@ -163,6 +169,7 @@ class Capture:
         paths: Iterable[str] | None = None,
         written: Mapping[str, WrittenFile] = MappingProxyType({}),
         planned: Changes = MappingProxyType({}),
+        renames: Renames = MappingProxyType({}),
         always: bool = False,
         interrupted: InterruptedCall | None = None,
         max_files: int | None = None,
@@ -172,7 +179,8 @@ class Capture:
 
         With `paths`, only these and their parent directories are scanned, unless there is no state yet. Files
         in `written` that are unchanged since aren't read again. If a path in `planned` has another entry, the
-        author made the planned one, and the user has changed it since. With `interrupted`, a full scan
+        author made the planned one, and the user has changed it since. `renames` are known ones among the
+        changes; others are detected. With `interrupted`, a full scan
         attributes changes before its end to that call, and later ones to the user or a program that it left.
         Raises ScanCanceled if `deadline` is canceled, and TooManyFiles if there are more than `max_files`.
         After a scan that took too long, only files named by tools are covered.
@@ -195,7 +203,9 @@ class Capture:
                 self._strays |= {path for path in (*paths, *detected.changes) if self._key(path) is None}
             self._known_paths.add(paths, detected)
             later = _separate_later_changes(detected, planned)
+            self._renames = renames
             result = self._record(author, None, detected, always=always)
+            self._renames = {}
             if later:
                 self._record(USER, None, replace(detected, changes=later, coverage={}), always=False)
             return result
@@ -328,7 +338,9 @@ class Capture:
         always: bool,
         interrupted: InterruptedCall | None = None,
     ) -> CaptureResult:
+        self._inodes = {}
         if scan is not None:
+            self._inodes = _inodes_of_renames(self._stat_cache, scan, detected)
             scan.apply_to(self._stat_cache)
             update_cache(self._stat_cache, detected)
             candidates = self._entries.keys() if self._strays is None else self._strays
@@ -394,9 +406,16 @@ class Capture:
         self, author: ChangeAuthor, changes: Changes, *, is_complete: bool | None = None
     ) -> str:
         is_complete = self._known_paths.is_complete if is_complete is None else is_complete
+        renames: dict[str, str] = {}
+        if self._head is not None and author.who != "coverage":
+            renames = find_renames(
+                self._entries, changes, self._store.blobs, known=self._renames, inodes=self._inodes
+            )
         entries = dict(self._entries)
         apply_changes(changes, entries)
-        head = self._store.manifests.append(self._head, author, changes, entries, is_complete=is_complete)
+        head = self._store.manifests.append(
+            self._head, author, changes, entries, is_complete=is_complete, renames=renames
+        )
         self._entries = entries
         if is_complete:
             self._known_paths.complete()
@@ -462,6 +481,19 @@ class Capture:
         for path in {*cached_entries, *self._entries}:
             if cached_entries.get(path) != self._entries.get(path):
                 self._stat_cache.invalidate(path)
+
+
+def _inodes_of_renames(cache: StatCache, scan: Scan, detected: DetectedChanges) -> dict[str, int]:
+    """Return the inodes of removed files before `scan`, and of the new ones after it."""
+    removed = [path for path, entry in detected.changes.items() if entry is None]
+    if not removed:
+        return {}
+    inodes = {path: inode_of(key) for path in removed if (key := cache.key(path))}
+    for path, entry in detected.changes.items():
+        folder, _, name = path.rpartition("/")
+        if entry is not None and (found := scan.folders.get(folder)) is not None and found.keys.get(name):
+            inodes[path] = inode_of(found.keys[name])
+    return {path: inode for path, inode in inodes.items() if inode}
 
 
 def _separate_later_changes(detected: DetectedChanges, planned: Changes) -> dict[str, Entry | None]:

@@ -290,6 +290,7 @@ class FileHistory:
             for item in plan.items
             if (item.path in selected or item.path in choices) and item.is_selectable
         ]
+        items += [member for item in items for member in item.members]
         rejected = dict.fromkeys(self._changed_since(shown_state, items), CHANGED_REASON)
         items = [item for item in items if item.path not in rejected]
         for number, item in enumerate(items):
@@ -298,9 +299,9 @@ class FileHistory:
                     items[number] = apply_choice(item, choices[item.path], self._store.blobs)
                 except NotOffered as reason:
                     rejected[item.path] = str(reason)
-        items = [item for item in items if item.path not in rejected and item.now != item.then]
+        items = [item for item in items if item.path not in rejected and item.has_effect]
         # Only the selected paths are scanned: other changes since the plan are left to the next capture.
-        reachable = self._executor.reachable_paths(item.path for item in items)
+        reachable = self._executor.reachable_paths(path for item in items for path in item.paths)
         stat_keys = self._capture.capture(self.default_author(), paths=reachable).stat_keys
         self._is_complete = False
         outcome = self._executor.execute(
@@ -318,7 +319,7 @@ class FileHistory:
             entries = self._store.manifests.entries(state)
         except ManifestMissing:
             return []
-        return [item.path for item in items if entries.get(item.path) != item.now]
+        return [item.path for item in items if not item.is_as_in(entries)]
 
     def was_reverted_since(self, state: str) -> bool:
         """Return whether a revert has changed files after `state`. Raises ManifestMissing."""
@@ -476,7 +477,13 @@ class FileHistory:
     def record_result(self, outcome: ExecutionResult, session: str) -> None:
         """Record the changes of a revert by `session`. Raises OSError."""
         author = ChangeAuthor(who="revert", session=session)
-        self._capture.capture(author, paths=outcome.done, written=outcome.written, planned=outcome.planned)
+        self._capture.capture(
+            author,
+            paths=(*outcome.done, *outcome.renames, *outcome.renames.values()),
+            written=outcome.written,
+            planned=outcome.planned,
+            renames=outcome.renames,
+        )
 
     @property
     def _revert(self) -> ChangeAuthor:

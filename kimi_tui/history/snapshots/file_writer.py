@@ -152,6 +152,24 @@ class AtomicFileWriter:
             raise PathRejected("changed in the meantime")
         self._fs.rename(folder, temporary, name)
 
+    def rename(self, path: str, new: str, *, source_key: StatKey, expected_key: StatKey) -> None:
+        """Rename a file or link with the key `source_key`. What is at `new` is replaced."""
+        source = self._folders.open_parent(path)
+        if _key(*source) != modification_key(source_key) or not source_key:
+            raise PathRejected("changed in the meantime")
+        target = self._open_or_make_parent(new)
+        if _key(*target) != modification_key(expected_key):
+            raise PathRejected("changed in the meantime")
+        self._fs.move(*source, *target)
+
+    def rename_folder(self, path: str, new: str) -> None:
+        """Rename a directory with everything in it, if nothing exists at `new`."""
+        source, target = self._folders.open_parent(path), self._open_or_make_parent(new)
+        if _key(*target) != () or not stat.S_ISDIR(_mode(*source)):
+            raise PathRejected("changed in the meantime")
+        self._fs.move(*source, *target)
+        self._folders.close_below(path)
+
     def overwrite(self, path: str, entry: Entry, *, old: Entry, expected_key: StatKey) -> StatKey:
         """Overwrite a file, which was `old`, in place; return its key. Its owner and other names stay.
 

@@ -15,8 +15,9 @@ import struct
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from kimi_tui.base.paths import make_private_dir
@@ -24,6 +25,7 @@ from kimi_tui.history.filesystem import APPEND_FLAGS, LOCAL_FILE_SYSTEM, FileSys
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
 from kimi_tui.history.snapshots.chunked_json import decode, encode
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply_changes
+from kimi_tui.history.snapshots.rename_detection import Renames
 
 MAX_CHAIN = 4096
 """With 100,000 files a whole state takes 4 MB, which is 1 KB for each record of the chain."""
@@ -67,6 +69,8 @@ class Manifest:
     whole: Entries | None
     is_complete: bool = True
     """Whether the state lists all covered files. Otherwise others may exist that no scan has looked for."""
+    renames: Renames = field(default_factory=dict)
+    """The files and directories among `changes` that were renamed: new path -> old path."""
 
 
 class ManifestLog:
@@ -100,12 +104,15 @@ class ManifestLog:
         entries: Entries,
         *,
         is_complete: bool = True,
+        renames: Renames = MappingProxyType({}),
     ) -> str:
         """Record that `changes` turned `parent` into `entries`; return the new id. Raises OSError."""
         whole = self.needs_whole_state(parent)
         record = _to_json(parent, author, changes, entries if whole else None, self._clock())
         if not is_complete:
             record["partial"] = True
+        if renames:
+            record["renamed"] = dict(renames)
         frame = _encode_frame(encode(record), whole=whole)
         segment, offset = self._append_frame(frame)
         if whole:
@@ -314,6 +321,7 @@ def _from_json(manifest: str, data: bytes) -> Manifest:
         changes,
         whole,
         is_complete="partial" not in record,
+        renames=record.get("renamed", {}),
     )
 
 

@@ -3,15 +3,16 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.wire.timeline import ConflictChoice, WhoChanged
 
-Action = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "not covered"]
+Action = Literal["restore", "delete", "recreate", "rename", "merge", "conflict", "keep", "not covered"]
 """What a revert does to a file.
 
 - `restore`: restore an earlier content
 - `delete`: delete a file that the agent created
 - `recreate`: create a file again that the agent deleted
+- `rename`: rename a file or directory that the agent renamed back to its old name; its content stays
 - `merge`: you edited other lines of the file; the agent's changes are undone, and yours are kept
 - `conflict`: you edited the same lines, or the file blocks something you created; kept unless selected
 - `keep`: only you changed it; kept unless selected
@@ -36,6 +37,12 @@ class PlanItem:
     now: Entry | None
     then: Entry | None
     """The entry after the item has been executed."""
+    renamed_to: str = ""
+    """The path that it gets, if it is renamed. `then` is the entry there, whatever the action is."""
+    replaced: Entry | None = None
+    """The current entry at `renamed_to`: a file that the agent created there."""
+    members: "tuple[PlanItem, ...]" = ()
+    """The items of what is renamed along with a directory, without other changes."""
     added: int = 0
     """Number of lines that the item adds to the current content."""
     removed: int = 0
@@ -49,7 +56,23 @@ class PlanItem:
     @property
     def is_selected(self) -> bool:
         """Whether it is executed by default."""
-        return self.action in {"restore", "delete", "recreate", "merge"}
+        return self.action in {"restore", "delete", "recreate", "rename", "merge"}
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether its execution changes anything."""
+        return self.now != self.then or self.renamed_to != ""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The path, and the one that it gets, if it is renamed."""
+        return (self.path, self.renamed_to) if self.renamed_to else (self.path,)
+
+    def is_as_in(self, entries: Entries) -> bool:
+        """Return whether its paths have the current entries in another state, too."""
+        if self.renamed_to and entries.get(self.renamed_to) != self.replaced:
+            return False
+        return entries.get(self.path) == self.now
 
     @property
     def default_choice(self) -> ConflictChoice | None:

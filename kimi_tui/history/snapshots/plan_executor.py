@@ -14,6 +14,7 @@ import logging
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,6 +33,7 @@ from kimi_tui.history.snapshots.partial_overwrite import is_partly_overwritten
 from kimi_tui.history.snapshots.plan import PlanItem
 from kimi_tui.history.snapshots.plan_step_runner import PlanStep, PlanStepRunner, kind_of
 from kimi_tui.history.snapshots.read_only_folders import find_read_only_folders
+from kimi_tui.history.snapshots.rename_detection import Renames
 from kimi_tui.history.snapshots.stat_cache import StatKey, WrittenFile
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
 
@@ -40,6 +42,8 @@ logger = logging.getLogger(__name__)
 CHANGED_REASON = "changed in the meantime"
 _JOURNAL_SUFFIX = ".json"
 _OUTCOME_SUFFIX = ".outcome"
+_PathChange = tuple[str, Entry | None, Entry | None]
+"""A path, its current and its planned entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class ExecutionResult:
     """Files and links that were written, by path."""
     planned: Changes = field(default_factory=dict)
     """The entries of the paths in `done` according to the plan. Someone may have changed them again."""
+    renames: Renames = field(default_factory=dict)
+    """What was renamed: new path -> old path."""
 
 
 class ResultRecorder(Protocol):
@@ -72,6 +78,8 @@ class _Journal:
     steps: list[PlanStep]
     read_only_folders: Mapping[str, int]
     """Directories that are writable only meanwhile, with their modes."""
+    whole_folders: Collection[str]
+    """Directories that are renamed with everything in them."""
 
 
 class PlanExecutor:
@@ -124,7 +132,7 @@ class PlanExecutor:
         reverts files. Raises OSError if the write-ahead file can't be written, and what `recorder` raises.
         """
         uid = new_uid()
-        steps = _number_steps(uid, ((item.path, item.now, item.then) for item in items))
+        steps = _number_steps(uid, *_split_items(items))
         if not steps:
             return ExecutionResult()
         make_private_dir(self._journals)
@@ -132,19 +140,28 @@ class PlanExecutor:
             journal = self._journals / f"{uid}{_JOURNAL_SUFFIX}"
             read_only_folders = find_read_only_folders(self._target, (step.path for step in steps))
             in_place = choose_overwrites(
-                self._root, ((step.path, step.now, step.then) for step in steps)
+                self._root,
+                (
+                    (step.renamed_from, step.source, step.then)
+                    if step.renamed_from
+                    else (step.path, step.now, step.then)
+                    for step in steps
+                ),
             ).in_place
-            steps = [replace(step, in_place=step.path in in_place) for step in steps]
+            steps = [replace(step, in_place=(step.renamed_from or step.path) in in_place) for step in steps]
+            whole_folders = _whole_folders(steps, current_entries)
             intention = {
                 "root": str(self._root),
                 "session": self._session,
                 "steps": [[step.path, step.now, step.then] for step in steps],
                 "read_only_folders": read_only_folders,
-                "in_place": sorted(in_place),
+                "in_place": sorted(step.path for step in steps if step.in_place),
+                "renames": {step.path: step.renamed_from for step in steps if step.renamed_from},
+                "whole_folders": sorted(whole_folders),
             }
             self._write_json(journal, intention)
             expected = {step.path: current_entries.get(step.path) for step in steps}
-            outcome = self._run_steps(steps, expected, stat_keys, read_only_folders)
+            outcome = self._run_steps(steps, expected, stat_keys, read_only_folders, whole_folders)
             recorder.record_result(outcome, self._session)
             discard(self._fs, journal)
         return outcome
@@ -164,7 +181,9 @@ class PlanExecutor:
                     session = left.session or self._session
                     self._remove_temporaries(left.steps)
                     current = self._detect_current(left.steps)
-                    completed = self._run_steps(left.steps, *current, left.read_only_folders)
+                    completed = self._run_steps(
+                        left.steps, *current, left.read_only_folders, left.whole_folders
+                    )
                     recorder.record_result(completed, session)
                     if session == self._session:
                         outcome = _combine(outcome, completed)
@@ -189,6 +208,7 @@ class PlanExecutor:
             "done": outcome.done,
             "failed": outcome.failed,
             "planned": outcome.planned,
+            "renames": outcome.renames,
         }
         self._write_json(journal.with_suffix(_OUTCOME_SUFFIX), record)
 
@@ -219,31 +239,37 @@ class PlanExecutor:
         current_entries: Changes,
         stat_keys: Mapping[str, StatKey],
         read_only_folders: Mapping[str, int],
+        whole_folders: Collection[str],
     ) -> ExecutionResult:
         failed: dict[str, str] = {}
         todo = []
-        for step in steps:
+        for step in map(partial(_see_renamed, current_entries), steps):
             current = current_entries.get(step.path, step.now)
             is_removed = current is None and kind_of(step.now) != kind_of(step.then)
             is_made_writable = step.path in read_only_folders and kind_of(current) == "folder"
-            if current == step.then and not is_made_writable:
+            if current == step.then and not is_made_writable and not step.renamed_from:
                 continue
             is_half_made = is_made_writable or self._is_half_made(current, step)
             if current != step.now and not is_removed and not is_half_made:
                 failed[step.path] = CHANGED_REASON
             else:
-                todo.append(replace(step, now=current, seen=stat_keys.get(step.path, ())))
+                key, source_key = stat_keys.get(step.path, ()), stat_keys.get(step.renamed_from, ())
+                todo.append(replace(step, now=current, seen=key, source_key=source_key))
+        todo = _without_broken_renames(todo, failed)
+        whole_folders = {
+            folder for folder in whole_folders if not any(path.startswith(f"{folder}/") for path in failed)
+        }
         runner = PlanStepRunner(self._target, read_only_folders=read_only_folders)
         if todo:
             self._make_starting_dirs(todo)
         try:
-            failed |= runner.run_steps(todo)
+            failed |= runner.run_steps(todo, whole_folders=whole_folders)
         except PartlyOverwritten as error:
             raise OSError(*error.args) from error  # the write-ahead file stays
         not_done = failed.keys() | runner.remaining_folders(steps)
         done = tuple(step.path for step in steps if step.path not in not_done)
         planned = {step.path: step.then for step in steps if step.path not in not_done}
-        return ExecutionResult(done, tuple(failed.items()), runner.written, planned)
+        return ExecutionResult(done, tuple(failed.items()), runner.written, planned, runner.renamed)
 
     def _detect_current(self, steps: list[PlanStep]) -> tuple[Changes, Mapping[str, StatKey]]:
         """Return the current entries of paths that differ from the plan's expectation, and the stat keys."""
@@ -282,18 +308,86 @@ class PlanExecutor:
                 writer.discard(step.path, temporary=step.temporary)
 
 
-def _number_steps(uid: str, changes: Iterable[tuple[str, Entry | None, Entry | None]]) -> list[PlanStep]:
+def _split_items(items: Iterable[PlanItem]) -> tuple[list[_PathChange], dict[str, str]]:
+    """Return the changes of paths, and the renames among them: new path -> old path."""
+    changes: list[_PathChange] = []
+    renames = {}
+    for item in items:
+        if item.renamed_to:
+            changes += [(item.path, item.now, None), (item.renamed_to, item.replaced, item.then)]
+            renames[item.renamed_to] = item.path
+        else:
+            changes.append((item.path, item.now, item.then))
+    return changes, renames
+
+
+def _number_steps(uid: str, changes: Iterable[_PathChange], renames: Renames) -> list[PlanStep]:
+    changes = list(changes)
+    entries = {path: now for path, now, _ in changes}
+    new_names = {old: path for path, old in renames.items()}
     return [
-        PlanStep(path, now, then, f".kimi-tui-{uid}-{number}")
+        PlanStep(
+            path,
+            now,
+            then,
+            f".kimi-tui-{uid}-{number}",
+            renamed_from=renames.get(path, ""),
+            source=entries.get(renames.get(path, "")),
+            renamed_to=new_names.get(path, ""),
+        )
         for number, (path, now, then) in enumerate(changes)
     ]
+
+
+def _see_renamed(current_entries: Changes, step: PlanStep) -> PlanStep:
+    """Return a step without its rename, if a killed process has already done that."""
+    if not step.renamed_from or current_entries.get(step.renamed_from, step.source) is not None:
+        return step
+    if kind_of(step.source) == "folder":
+        return replace(step, renamed_from="", source=None)
+    return step if current_entries.get(step.path, step.now) is None else step.after_rename()
+
+
+def _without_broken_renames(steps: list[PlanStep], failed: dict[str, str]) -> list[PlanStep]:
+    """Return `steps` without those that rename files of which one name has changed; add them to `failed`."""
+    for step in steps:
+        other = step.renamed_from or step.renamed_to
+        if other in failed and kind_of(step.source if step.renamed_from else step.now) != "folder":
+            failed[step.path] = failed[other]
+    return [step for step in steps if step.path not in failed]
+
+
+def _whole_folders(steps: Iterable[PlanStep], current_entries: Entries) -> set[str]:
+    """Return the directories that can be renamed with everything in them.
+
+    Nothing that is known in them stays, and all that doesn't disappear gets the same new place.
+    """
+    by_path = {step.path: step for step in steps}
+    renamed = {
+        path: step.renamed_to
+        for path, step in by_path.items()
+        if step.renamed_to and kind_of(step.now) == "folder" and step.renamed_to not in current_entries
+    }
+    whole = set()
+    for folder, target in renamed.items():
+        members = (path for path in current_entries if path.startswith(f"{folder}/"))
+        if all(
+            (step := by_path.get(path)) is not None
+            and step.then is None
+            and step.renamed_to in ("", target + path[len(folder) :])
+            for path in members
+        ):
+            whole.add(folder)
+    return whole
 
 
 def _combine(first: ExecutionResult | None, then: ExecutionResult) -> ExecutionResult:
     if first is None:
         return then
-    planned = {**first.planned, **then.planned}
-    return ExecutionResult(first.done + then.done, first.failed + then.failed, planned=planned)
+    planned, renames = {**first.planned, **then.planned}, {**first.renames, **then.renames}
+    return ExecutionResult(
+        first.done + then.done, first.failed + then.failed, planned=planned, renames=renames
+    )
 
 
 def _names_in(folder: Path) -> list[str]:
@@ -312,10 +406,12 @@ def _read_journal(journal: Path, root: Path) -> _Journal | None:
         recorded = ((path, _to_entry(now), _to_entry(then)) for path, now, then in record["steps"])
         in_place = set(record.get("in_place", ()))
         steps = [
-            replace(step, in_place=step.path in in_place) for step in _number_steps(journal.stem, recorded)
+            replace(step, in_place=step.path in in_place)
+            for step in _number_steps(journal.stem, recorded, record.get("renames", {}))
         ]
         folders = {str(path): int(mode) for path, mode in record.get("read_only_folders", {}).items()}
-        return _Journal(str(record.get("session", "")), steps, folders)
+        whole_folders = list(map(str, record.get("whole_folders", ())))
+        return _Journal(str(record.get("session", "")), steps, folders, whole_folders)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -328,7 +424,8 @@ def _read_outcome(file: Path, root: Path, session: str) -> ExecutionResult | Non
             return None
         failed = tuple((str(path), str(reason)) for path, reason in record["failed"])
         planned = {path: _to_entry(fields) for path, fields in record.get("planned", {}).items()}
-        return ExecutionResult(tuple(map(str, record["done"])), failed, planned=planned)
+        renames = {str(path): str(old) for path, old in record.get("renames", {}).items()}
+        return ExecutionResult(tuple(map(str, record["done"])), failed, planned=planned, renames=renames)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -1,9 +1,9 @@
 """Runner for the steps of a plan, in phases."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
@@ -11,9 +11,19 @@ from kimi_tui.history.snapshots.dir_handles import PathRejected
 from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.file_writer import AtomicFileWriter, WriteTarget
 from kimi_tui.history.snapshots.read_only_folders import make_writable, restore_modes
-from kimi_tui.history.snapshots.stat_cache import StatKey, WrittenFile
+from kimi_tui.history.snapshots.stat_cache import StatKey, WrittenFile, modification_key
 
-Phase = Literal["remove", "remove directories", "make directories", "prepare", "overwrite", "put", "modes"]
+Phase = Literal[
+    "remove",
+    "remove directories",
+    "rename",
+    "remove renamed directories",
+    "make directories",
+    "prepare",
+    "overwrite",
+    "put",
+    "modes",
+]
 _PHASES: tuple[Phase, ...] = get_args(Phase)
 _BATCH_FILES = 16
 """With this many files, all of them are synced together, along with other data on the same file system."""
@@ -37,6 +47,19 @@ class PlanStep:
     """Key of the current entry, to detect changes; empty if there is none."""
     in_place: bool = False
     """Whether a file is overwritten, instead of being replaced by a new one."""
+    renamed_from: str = ""
+    """The path from which a file or directory is renamed before it is changed. Its step has `renamed_to`."""
+    source: Entry | None = None
+    """The entry at `renamed_from`."""
+    source_key: StatKey = ()
+    """Key of the entry at `renamed_from`."""
+    renamed_to: str = ""
+
+    def after_rename(self) -> "PlanStep":
+        """Return the step that remains after the rename."""
+        return replace(
+            self, now=self.source, seen=self.source_key, renamed_from="", source=None, source_key=()
+        )
 
     @property
     def writes_file(self) -> bool:
@@ -47,6 +70,11 @@ class PlanStep:
     def stages_file(self) -> bool:
         """Whether the step creates a new file or link, which is renamed to its path at the end."""
         return self.writes_file and not self.in_place
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing remains to be done with a file."""
+        return self.now == self.then and not self.renamed_from and kind_of(self.then) != "folder"
 
     @property
     def removes_folder(self) -> bool:
@@ -67,9 +95,14 @@ class PlanStepRunner:
         """Whether many files can be synced together."""
         self.written: dict[str, WrittenFile] = {}
         """Staged files by path. Compare the key to see whether a file is at its path."""
+        self.renamed: dict[str, str] = {}
+        """What was renamed: new path -> old path."""
 
-    def run_steps(self, steps: Iterable[PlanStep]) -> dict[str, str]:
-        """Run all steps. Return the paths of failed steps, which are unchanged, and the reasons."""
+    def run_steps(self, steps: Iterable[PlanStep], *, whole_folders: Collection[str] = ()) -> dict[str, str]:
+        """Run all steps. Return the paths of failed steps, which are unchanged, and the reasons.
+
+        `whole_folders` are directories that are renamed with everything in them.
+        """
         failed: dict[str, str] = {}
         ordered = sorted(steps, key=lambda step: step.path)
         with self._target.open_writer() as writer:
@@ -77,6 +110,8 @@ class PlanStepRunner:
             for phase in _PHASES:
                 remaining = [step for step in ordered if step.path not in failed]
                 match phase:
+                    case "rename":
+                        ordered = self._rename(remaining, writer, whole_folders, failed)
                     case "prepare":
                         failed |= self._stage(remaining, writer)
                     case "remove" | "put" if len(remaining) >= _BATCH_FILES:
@@ -86,6 +121,46 @@ class PlanStepRunner:
             changed = {step.path for step in ordered if step.path not in failed}
             failed |= restore_modes(writer, self._read_only_folders, changed=changed)
         return failed
+
+    def _rename(
+        self,
+        steps: Sequence[PlanStep],
+        writer: AtomicFileWriter,
+        whole_folders: Collection[str],
+        failed: dict[str, str],
+    ) -> list[PlanStep]:
+        """Rename what has another name now. Return the steps that remain; add those that fail to `failed`."""
+        remaining = []
+        moved: list[tuple[str, str]] = []
+        """Old and new prefixes of paths in directories that have been renamed."""
+        for step in steps:
+            if not step.renamed_from:
+                remaining.append(step)
+                continue
+            is_folder = kind_of(step.source) == "folder"
+            is_moved = any(
+                step.renamed_from.startswith(source)
+                and step.path == target + step.renamed_from[len(source) :]
+                for source, target in moved
+            )
+            try:
+                if is_folder and not is_moved and step.renamed_from in whole_folders:
+                    writer.rename_folder(step.renamed_from, step.path)
+                    moved.append((f"{step.renamed_from}/", f"{step.path}/"))
+                elif not is_folder and not is_moved:
+                    key = step.source_key
+                    writer.rename(step.renamed_from, step.path, source_key=key, expected_key=step.seen)
+            except (OSError, PathRejected) as error:
+                if not is_folder:
+                    failed[step.path] = failed[step.renamed_from] = _reason(error)
+                    continue
+            self.renamed[step.path] = step.renamed_from
+            after = step.after_rename() if not is_folder else replace(step, now=None, renamed_from="")
+            if not after.is_done:
+                remaining.append(after)
+            elif step.then is not None:
+                self.written[step.path] = WrittenFile(step.then, modification_key(step.source_key))
+        return remaining
 
     def remaining_folders(self, steps: Iterable[PlanStep]) -> set[str]:
         """Return directories that should be gone but still exist, since they contain uncovered files."""
@@ -121,7 +196,9 @@ class PlanStepRunner:
         self, phase: Phase, steps: Sequence[PlanStep], writer: AtomicFileWriter, *, fsync: bool = True
     ) -> dict[str, str]:
         failed = {}
-        for step in reversed(steps) if phase == "remove directories" else steps:
+        for step in (
+            reversed(steps) if phase.endswith("directories") and phase.startswith("remove") else steps
+        ):
             try:
                 self._run_step(phase, step, writer, fsync=fsync)
             except (OSError, PathRejected) as error:
@@ -132,9 +209,15 @@ class PlanStepRunner:
     def _run_step(self, phase: Phase, step: PlanStep, writer: AtomicFileWriter, *, fsync: bool) -> None:
         now, then = kind_of(step.now), kind_of(step.then)
         match phase:
-            case "remove" if now in {"file", "link", "omitted"} and not step.writes_file:
+            case "remove" if (
+                now in {"file", "link", "omitted"} and not step.writes_file and not step.renamed_to
+            ):
                 writer.remove(step.path, expected_key=step.seen)
-            case "remove directories" if now == "folder" and then != "folder":
+            case "remove directories" | "remove renamed directories" if (
+                now == "folder"
+                and then != "folder"
+                and bool(step.renamed_to) == (phase == "remove renamed directories")
+            ):
                 if not writer.remove_folder(step.path) and then is not None:
                     raise PathRejected("the directory isn't empty")
             case "make directories" if step.then is not None and then == "folder":

@@ -39,6 +39,11 @@ def size_of(key: StatKey) -> int:
     return key[2]
 
 
+def inode_of(key: StatKey) -> int:
+    """Return the inode of a file in its key; 0 for a directory."""
+    return key[3] if len(key) > 1 else 0
+
+
 def modification_key(key: StatKey) -> StatKey:
     """Return the part of a key that shows writes and mode changes: (mtime, size, mode).
 

@@ -59,6 +59,10 @@ class WorkFileSystem(Protocol):
         """Rename a file or link within its directory. An existing file `new` is replaced."""
         ...
 
+    def move(self, folder: int, old: str, new_folder: int, new: str) -> None:
+        """Rename a file, link or directory, also into another directory."""
+        ...
+
     def unlink(self, folder: int, name: str) -> None:
         """Remove a file or link."""
         ...
@@ -123,6 +127,10 @@ class LocalWorkFileSystem:
     def rename(self, folder: int, old: str, new: str) -> None:
         """Implement `WorkFileSystem.rename`."""
         os.rename(old, new, src_dir_fd=folder, dst_dir_fd=folder)
+
+    def move(self, folder: int, old: str, new_folder: int, new: str) -> None:
+        """Implement `WorkFileSystem.move`."""
+        os.rename(old, new, src_dir_fd=folder, dst_dir_fd=new_folder)
 
     def unlink(self, folder: int, name: str) -> None:
         """Implement `WorkFileSystem.unlink`."""

@@ -56,7 +56,7 @@ def detail_text(row: FileListRow | None) -> str:
 
 
 def _header_lines(row: FileRow, width: int) -> list[StyledLine]:
-    spans: list[Span] = [(sanitize_line(row.path), text_style("strong"))]
+    spans: list[Span] = [(sanitize_line(row.names), text_style("strong"))]
     if row.added or row.removed:
         spans += [(f"  +{row.added}", text_style("done")), (f" −{row.removed}", text_style("failed"))]
     lines = wrap(spans, width)

@@ -28,6 +28,11 @@ _ACTION_LABELS: dict[PlannedAction, tuple[str, str, str]] = {
         "$success",
         tr_lazy("The file was deleted since then. It is created again."),
     ),
+    "rename": (
+        tr_lazy("rename back"),
+        "$primary",
+        tr_lazy("The agent renamed it. It gets its old name back, with its current content."),
+    ),
     "merge": (
         tr_lazy("merge"),
         "$secondary",
@@ -50,6 +55,7 @@ _ACTION_LABELS: dict[PlannedAction, tuple[str, str, str]] = {
     ),
 }
 _AFTER_REVERT: dict[PlannedAction, str] = {
+    "rename": tr_lazy("It had another name then. It gets that name back, with its current content."),
     "delete": tr_lazy("The file didn't exist then. It is deleted."),
     "merge": tr_lazy("You edited this file since then. Your edits are kept; the rest is restored."),
     "conflict": tr_lazy(
@@ -81,6 +87,8 @@ class FileRow:
     """A row for a file."""
 
     path: str
+    renamed_to: str = ""
+    """The path that it gets, if it is renamed."""
     label: str
     """What happens to the file, as an English word to be translated."""
     style: str
@@ -95,6 +103,11 @@ class FileRow:
     is_selectable: bool = False
     is_partial: bool = False
     """Whether only a part of the change is selected."""
+
+    @property
+    def names(self) -> str:
+        """The path, and the one that it gets, if it is renamed."""
+        return f"{self.path} → {self.renamed_to}" if self.renamed_to else self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +131,7 @@ def plan_row(file: PlannedFile, reason: RevertReason) -> FileRow:
         description = _AFTER_REVERT.get(file.action, description)
     return FileRow(
         path=file.path,
+        renamed_to=file.renamed_to,
         label=label,
         style=style,
         added=file.added,
@@ -337,7 +351,7 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
         text = Content.assemble(
             box,
             (pad_right(tr(row.label), _LABEL_CELLS), dim_style or row.style),
-            (sanitize_line(row.path), dim_style),
+            (sanitize_line(row.names), dim_style),
             (f"  {sanitize_line(row.note)}" if row.note else "", "$text-muted"),
         )
         text_width = max(width - counts.cell_length, 8)

@@ -222,7 +222,7 @@ def test_a_renamed_file_is_moved_back(project: FileHistoryFixture):
     start = project.checkpoint()
     with project.agent():
         (project.work / "a").rename(project.work / "b")
-    assert project.revert(start) == {"a": "recreate", "b": "delete"}
+    assert project.revert(start) == {"b": "rename"}
     assert project.files() == {"a": "mine\n"}
 
 

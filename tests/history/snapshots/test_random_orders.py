@@ -22,7 +22,7 @@ from kimi_tui.history.snapshots.attribution import ChangeAuthor
 from kimi_tui.history.snapshots.blob_store import BlobMissing, digest_of
 from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.limits import SnapshotLimits
-from kimi_tui.history.snapshots.plan import Plan
+from kimi_tui.history.snapshots.plan import Plan, PlanItem
 from kimi_tui.history.snapshots.plan_executor import ExecutionResult
 from kimi_tui.history.snapshots.work_filesystem import LocalWorkFileSystem
 from tests.history.snapshots.file_history_fixture import FileHistoryFixture
@@ -75,6 +75,10 @@ class DisturbedWorkFileSystem(LocalWorkFileSystem):
 
     def rename(self, folder: int, old: str, new: str) -> None:
         super().rename(folder, old, new)
+        self._count()
+
+    def move(self, folder: int, old: str, new_folder: int, new: str) -> None:
+        super().move(folder, old, new_folder, new)
         self._count()
 
     def unlink(self, folder: int, name: str) -> None:
@@ -277,13 +281,18 @@ class RandomOrders(RuleBasedStateMachine):
             return
         before = self.oracle.files()
         if data.draw(st.booleans()) and plan.items:
-            edit = "append", data.draw(st.sampled_from([item.path for item in plan.items])), "mine\n"
+            edit = "append", data.draw(st.sampled_from(sorted(planned_entries(plan)))), "mine\n"
         self.edit_as_user(edit)
         edited = self.oracle.files()
         self.oracle.record("user", before)
         result = self.execute(state, plan, shown=before)
         for path in before.keys() | edited.keys():
-            if before.get(path) != edited.get(path) and path not in result.done:
+            is_changed = before.get(path) != edited.get(path)
+            if (
+                is_changed
+                and path not in result.done
+                and not moved_along(path, plan, edited, self.oracle.files())
+            ):
                 assert_same(path, edited, self.oracle.files())
 
     @precondition(lambda self: self.states)
@@ -293,7 +302,7 @@ class RandomOrders(RuleBasedStateMachine):
         if (plan := self.plan(state)) is None:
             return
         if plan.items:
-            edit = "append", data.draw(st.sampled_from([item.path for item in plan.items])), "mine\n"
+            edit = "append", data.draw(st.sampled_from(sorted(planned_entries(plan)))), "mine\n"
         seen: list[str] = []
 
         def disturb() -> None:
@@ -375,7 +384,7 @@ class RandomOrders(RuleBasedStateMachine):
         after = self.oracle.files()
         self.oracle.owed |= self.oracle.lines_in(before) - self.oracle.lines_in(after)
         if not selects_all:
-            self.check_nothing_of_others_is_reverted(state, before, after)
+            self.check_nothing_of_others_is_reverted(state, plan, before, after)
         if shown is None:
             self.check_plan_was_followed(plan, before, done=set(result.done), left=set())
         self.oracle.record(state.session, before)
@@ -399,9 +408,16 @@ class RandomOrders(RuleBasedStateMachine):
         }
         self.oracle.owed |= self.oracle.lines_in(covered)
 
-    def check_nothing_of_others_is_reverted(self, state: State, before: Files, after: Files) -> None:
-        """Check that the default selection reverts only what the agent may have changed."""
+    def check_nothing_of_others_is_reverted(
+        self, state: State, plan: Plan, before: Files, after: Files
+    ) -> None:
+        """Check that the default selection reverts only what the agent may have changed.
+
+        What is in a directory that the agent renamed goes back with it.
+        """
         for path in before.keys() | after.keys():
+            if moved_along(path, plan, before, after):
+                continue
             if before.get(path) != after.get(path) and before.get(path, ("", 0, b""))[0] != "folder":
                 assert self.oracle.may_be_changed_by(state.session, state.n_events, path), path
         lost = self.oracle.lines_in(before) - self.oracle.lines_in(after)
@@ -415,9 +431,14 @@ class RandomOrders(RuleBasedStateMachine):
         The paths `left` by a killed revert are either.
         """
         after = self.oracle.files()
-        items = {item.path: item for item in plan.items}
+        items = planned_entries(plan)
+        left = left | {
+            path for path in items if any(it.path in left and path in it.paths for it in flat(plan))
+        }
         for path in before.keys() | after.keys():
-            if path in done | left and is_as_planned(after.get(path), items[path].then):
+            if path in done | left and is_as_planned(after.get(path), items[path]):
+                continue
+            if moved_along(path, plan, before, after):
                 continue
             assert path not in done, path
             if before.get(path) != after.get(path):
@@ -440,6 +461,37 @@ class RandomOrders(RuleBasedStateMachine):
                 with contextlib.suppress(BlobMissing):
                     stored |= set(project.store.blobs.read(ref).decode().splitlines(keepends=True))
             assert missing <= stored, missing - stored
+
+
+def flat(plan: Plan) -> list[PlanItem]:
+    """Return the items of a plan and their members."""
+    return [each for item in plan.items for each in (item, *item.members)]
+
+
+def planned_entries(plan: Plan) -> dict[str, Entry | None]:
+    """Return what the plan makes of each path."""
+    entries: dict[str, Entry | None] = {}
+    for item in flat(plan):
+        if item.renamed_to:
+            entries[item.path] = None
+    for item in flat(plan):
+        entries[item.renamed_to or item.path] = item.then
+    return entries
+
+
+def moved_along(path: str, plan: Plan, before: Files, after: Files) -> bool:
+    """Return whether a path left or reached a directory that was renamed, with its content."""
+    for item in flat(plan):
+        old, new = item.path, item.renamed_to
+        if not new or item.now is None or item.now.kind != "folder":
+            continue
+        if f"{path}/".startswith(f"{old}/"):
+            moved = new + path[len(old) :]
+            return after.get(path) is None and moved in after
+        if f"{path}/".startswith(f"{new}/"):
+            source = old + path[len(new) :]
+            return before.get(source) is not None and after.get(source) is None
+    return False
 
 
 def is_as_planned(found: tuple[str, int, bytes] | None, planned: Entry | None) -> bool:

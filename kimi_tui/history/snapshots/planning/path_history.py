@@ -1,5 +1,6 @@
 """History of a path: its states since a checkpoint, and who made the changes."""
 
+import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
@@ -32,6 +33,16 @@ class PathHistory:
     """The last command or tool of the agent that ran while the path changed, so that anyone may have changed
     it; empty if the agent's changes are known exactly.
     """
+    renames: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """The old and the new path by the index of the change that renamed it."""
+
+    def undo_agent_renames(self, path: str) -> str:
+        """Return the name of what is now at `path` without the agent's renames. Those of others stay."""
+        for index in sorted(self.renames, reverse=True):
+            old, new = self.renames[index]
+            if self.is_agents[index] and path == new:
+                path = old
+        return path
 
     @property
     def by(self) -> WhoChanged:
@@ -60,36 +71,105 @@ def build_path_histories(
     only: Collection[str] | None,
     other_session_changes: OtherSessionChanges,
 ) -> dict[str, PathHistory]:
-    """Return the changes of each path in `records`, which follow the state with `target_entries`.
+    """Return the changes in `records`, which follow the state with `target_entries`, by path.
 
-    The arguments are those of `Planner` and `Planner.plan`.
+    A file or directory that was renamed has one history, at its newest path. The other arguments are those of
+    `Planner` and `Planner.plan`.
     """
-    histories: dict[str, PathHistory] = {}
-    found: dict[str, Entry | None] = {}
-    """Files that became covered, without a change."""
+    builder = _HistoryBuilder(target_entries, frozenset(sessions), only, other_session_changes)
     for record in records:
-        is_agents = record.author.who in {"call", "revert"} and record.author.session in sessions
-        is_agents = is_agents and (only is None or record.id in only)
-        is_others = record.author.is_tool_of_other_session(sessions)
+        builder.add(record)
+    return builder.histories
+
+
+class _HistoryBuilder:
+    """Builds the histories of paths from records."""
+
+    def __init__(
+        self,
+        target_entries: Entries,
+        sessions: Collection[str],
+        only: Collection[str] | None,
+        other_session_changes: OtherSessionChanges,
+    ) -> None:
+        self.histories: dict[str, PathHistory] = {}
+        self._target_entries = target_entries
+        self._sessions = sessions
+        self._only = only
+        self._other_session_changes = other_session_changes
+        self._found: dict[str, Entry | None] = {}
+        """Files that became covered, without a change."""
+        self._left: set[str] = set()
+        """Paths whose file or directory has another name now."""
+
+    def add(self, record: Manifest) -> None:
+        """Add the changes of a record."""
+        if record.author.who == "coverage":
+            self._add_coverage(record)
+            return
+        renames = self._follow_renames(record)
+        renamed = set(renames.values())
         for path, entry in record.changes.items():
-            if record.author.who == "coverage":
-                entry = _NOW_IGNORED if entry is None else entry
-                if path not in histories:
-                    found[path] = entry
-                    continue
-            if (history := histories.get(path)) is None:
-                base = found[path] if path in found else target_entries.get(path)
-                history = histories[path] = PathHistory([base])
-            history.states.append(entry)
-            is_others_change = is_others or (record.id, path) in other_session_changes.known
-            history.is_agents.append(is_agents and not is_others_change)
-            history.is_uncertain |= is_agents and (record.id, path) in other_session_changes.possible
-            history.is_yours |= not is_agents and not is_others_change
-            if is_agents and record.author.began:
-                history.command = record.author.command or record.author.tool
-            if record.author.who == "background":
-                history.task = record.author.command or record.author.call
-    return histories
+            if path in renamed:
+                continue
+            history = self._history_at(path)
+            if path in renames:
+                history.renames[len(history.is_agents)] = renames[path], path
+            self._add_change(history, record, path, entry)
+
+    def _add_coverage(self, record: Manifest) -> None:
+        for path, entry in record.changes.items():
+            entry = _NOW_IGNORED if entry is None else entry
+            if path in self.histories:
+                self._add_change(self.histories[path], record, path, entry)
+            else:
+                self._found[path] = entry
+
+    def _follow_renames(self, record: Manifest) -> dict[str, str]:
+        """Move the histories of renamed paths. Return the renames that can be followed.
+
+        A name that something else had before can't: both would have their history there.
+        """
+        for path in record.renames:
+            if (history := self.histories.get(path)) and history.states[0] is history.states[-1] is None:
+                del self.histories[path]  # created since then, and removed again
+        followed = {
+            path: old
+            for path, old in record.renames.items()
+            if path not in self.histories and (path in self._left or path not in self._target_entries)
+        }
+        moved = {path: self._history_at(old) for path, old in followed.items()}
+        for path, old in followed.items():
+            self.histories.pop(old, None)
+            self._left.add(old)
+            self.histories[path] = moved[path]
+        return followed
+
+    def _history_at(self, path: str) -> PathHistory:
+        if (history := self.histories.get(path)) is None:
+            base = self._found[path] if path in self._found else self._target_entries.get(path)
+            history = self.histories[path] = PathHistory([None if path in self._left else base])
+        return history
+
+    def _add_change(self, history: PathHistory, record: Manifest, path: str, entry: Entry | None) -> None:
+        author = record.author
+        is_agents = author.who in {"call", "revert"} and author.session in self._sessions
+        is_agents = is_agents and (self._only is None or record.id in self._only)
+        is_others = author.is_tool_of_other_session(self._sessions)
+        is_others = is_others or (record.id, path) in self._other_session_changes.known
+        history.states.append(entry)
+        history.is_agents.append(is_agents and not is_others)
+        history.is_uncertain |= is_agents and (record.id, path) in self._other_session_changes.possible
+        history.is_yours |= not is_agents and not is_others
+        if is_agents and author.began:
+            history.command = author.command or author.tool
+        if author.who == "background":
+            history.task = author.command or author.call
+
+
+def display_name(path: str) -> str:
+    """Return a path as it appears in a note."""
+    return sanitize_line(os.fsencode(path).decode("utf-8", "replace"))
 
 
 def shorten_command(command: str) -> str:

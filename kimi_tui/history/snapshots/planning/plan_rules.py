@@ -1,14 +1,12 @@
 """Rules of plans about directories, and about contents that only one planned file has."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from kimi_tui.base.message_text import msg
-from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
 from kimi_tui.history.snapshots.plan import PlanItem
-from kimi_tui.history.snapshots.planning.path_history import PathHistory
+from kimi_tui.history.snapshots.planning.path_history import PathHistory, display_name
 
 _BLOCKED_BY_USER_FILE = "blocked by something you created"
 _HOLDS_UNCOVERED = "contains files that aren't covered"
@@ -93,7 +91,7 @@ def keep_moved_contents(
     kept |= {item.then.ref for item in items.values() if item.is_selected and item.then is not None}
     for path, ref in deleted.items():
         if ref not in kept:
-            origin = sanitize_line(os.fsencode(origins[ref]).decode("utf-8", "replace"))
+            origin = display_name(origins[ref])
             note = msg("the agent moved {path} here, and that file isn't restored", path=origin)
             items[path] = replace(items[path], action="conflict", note=note)
 

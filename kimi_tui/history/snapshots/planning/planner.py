@@ -20,7 +20,8 @@ from kimi_tui.history.snapshots.planning.path_history import (
     build_path_histories,
     shorten_command,
 )
-from kimi_tui.history.snapshots.planning.plan_rules import keep_moved_contents, respect_folders
+from kimi_tui.history.snapshots.planning.plan_rules import keep_moved_contents
+from kimi_tui.history.snapshots.planning.rename_undo import RenameUndo
 from kimi_tui.wire.timeline import ConflictChoice
 
 _OVERLAPS: dict[ConflictChoice, Overlap] = {"merge": "ours", "both": "both"}
@@ -70,11 +71,15 @@ class Planner:
             deadline.check(number, 2 * len(histories))
             items[path] = replace(self._item(path, history), by=history.by)
         unresolved = {path for path, item in items.items() if item.action in {"conflict", "not covered"}}
-        items = {path: item for path, item in items.items() if item.now != item.then}
-        respect_folders(items, current_entries, holds_uncovered)
+        renames = RenameUndo(items, histories, current_entries)
+        for path in [path for path, item in items.items() if not item.has_effect]:
+            del items[path]
+        renames.respect_folders(holds_uncovered)
         unresolved |= {path for path, item in items.items() if item.action == "conflict"}
+        unresolved &= histories.keys()
         keep_moved_contents(items, {path: histories[path] for path in unresolved}, current_entries)
-        respect_folders(items, current_entries, holds_uncovered)
+        renames.respect_folders(holds_uncovered)
+        renames.join()
         ordered = []
         for number, path in enumerate(sorted(items)):
             deadline.check(len(items) + number, 2 * len(items))
