@@ -42,6 +42,11 @@ class NoFollowDir:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | _NOFOLLOW
         return os.open(self._path_of(name), flags, mode, dir_fd=self._descriptor)
 
+    def open_existing(self, name: str) -> int:
+        """Open a file for reading and writing and return its descriptor. Raises OSError."""
+        flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | _NOFOLLOW
+        return os.open(self._path_of(name), flags, dir_fd=self._descriptor)
+
     def replace(self, name: str, other: str) -> None:
         """Rename the file `name` to `other`, replacing an existing file. Raises OSError."""
         os.replace(

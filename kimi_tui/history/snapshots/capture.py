@@ -25,6 +25,7 @@ from kimi_tui.history.snapshots.known_paths import KnownPaths
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
 from kimi_tui.history.snapshots.manifest import ManifestMissing
 from kimi_tui.history.snapshots.open_calls import InterruptedCall
+from kimi_tui.history.snapshots.other_names import add_other_names
 from kimi_tui.history.snapshots.path_scanner import PathScanner
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.rename_detection import Renames, find_renames
@@ -188,7 +189,7 @@ class Capture:
         if paths is not None and (
             self._head is not None or not self._known_paths.is_complete or self.partial_coverage_reason
         ):
-            paths = list(paths)
+            paths = add_other_names(self._root, paths, self._entries)
             detected = detect_in_paths(
                 self._root,
                 paths,

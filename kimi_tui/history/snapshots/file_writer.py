@@ -18,6 +18,9 @@ from kimi_tui.history.snapshots.stat_cache import StatKey, key_of, modification_
 from kimi_tui.history.snapshots.work_filesystem import WorkFileSystem
 
 _FOLDER_MODE = 0o755
+_HOLE = 64 * 1024
+"""Size of the blocks that are left out if they contain only zeros."""
+_ZEROS = bytes(_HOLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +129,7 @@ class AtomicFileWriter:
             return _key(folder, temporary)
         file = self._fs.create(folder, temporary)
         try:
-            for chunk in self._blobs.iter_chunks(entry.ref):
-                write_all(self._fs, file, chunk)
+            self._write_sparse(file, entry)
             self._fs.set_mode(file, entry.mode)
             info = os.fstat(file)
             if fsync:
@@ -139,6 +141,22 @@ class AtomicFileWriter:
         finally:
             self._fs.close(file)
         return modification_key(key_of(info))
+
+    def _write_sparse(self, file: int, entry: Entry) -> None:
+        """Write a content to an empty file. Long runs of zeros become holes, which take no space."""
+        position = 0
+        for chunk in self._blobs.iter_chunks(entry.ref):
+            blocks = [chunk]
+            if _ZEROS in chunk:
+                blocks = [chunk[start : start + _HOLE] for start in range(0, len(chunk), _HOLE)]
+            for block in blocks:
+                if block == _ZEROS:
+                    os.lseek(file, _HOLE, os.SEEK_CUR)
+                else:
+                    write_all(self._fs, file, block)
+            position += len(chunk)
+        if os.fstat(file).st_size != position:
+            self._fs.truncate(file, position)
 
     def sync(self) -> None:
         """Sync all staged files together."""

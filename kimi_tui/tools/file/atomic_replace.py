@@ -1,11 +1,17 @@
-"""Atomic replacement of a file's content: readers see either the old content or the new one."""
+"""Replacement of a file's content: readers see either the old content or the new one.
+
+A file with other names (hard links), or with an owner or attributes that a new file can't get, is overwritten
+in place instead.
+"""
 
 import errno
 import os
 import secrets
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.no_follow import NoFollowDir, open_no_follow_dir
@@ -20,15 +26,15 @@ MAX_EDITABLE_BYTES = 16 << 20
 def replace_content(file: LocatedPath, data: bytes, *, expected: FileContent | None) -> FileVersion:
     """Write `data` if the file still has the `expected` content; None means that it must not exist.
 
-    The new content is written next to the file, synced and renamed over it. Mode, owner and extended
-    attributes are kept; missing directories are created. Raises FileProblem, in which case the file is
-    unchanged.
+    The new content is written next to the file, synced and renamed over it, unless that would lose the owner,
+    extended attributes or other names; missing directories are created. Raises FileProblem, in which case the
+    file is unchanged.
     """
     current = read_regular(file, limit=MAX_EDITABLE_BYTES)
     require_expected(file, current, expected)
     try:
         with open_no_follow_dir(file.real.parent, create=True) as folder:
-            return _write_and_rename(folder, file.real, data, current.info if current else None)
+            return _write(folder, file.real, data, current)
     except OSError as error:
         raise to_file_problem(file, error) from error
 
@@ -68,9 +74,22 @@ def require_replaceable(file: LocatedPath, content: FileContent) -> None:
         )
 
 
+class _AttributesNotKept(Exception):
+    """A new file can't get the attributes of the one that it would replace."""
+
+
+def _write(folder: NoFollowDir, path: Path, data: bytes, current: FileContent | None) -> FileVersion:
+    if current is None or current.info.st_nlink == 1:
+        with suppress(_AttributesNotKept):
+            return _write_and_rename(folder, path, data, current.info if current else None)
+    assert current is not None
+    return _overwrite(folder, path.name, data, current)
+
+
 def _write_and_rename(
     folder: NoFollowDir, path: Path, data: bytes, source: os.stat_result | None
 ) -> FileVersion:
+    """Raises _AttributesNotKept, OSError."""
     temporary = f".kimi-tui-{secrets.token_hex(6)}.tmp"
     descriptor = folder.create(temporary, 0o666 if source is None else 0o600)
     try:
@@ -90,12 +109,52 @@ def _write_and_rename(
     return version
 
 
+def _overwrite(folder: NoFollowDir, name: str, data: bytes, current: FileContent) -> FileVersion:
+    """Write `data` over the file's content; write the old content again if that fails."""
+    descriptor = folder.open_existing(name)
+    with os.fdopen(descriptor, "r+b") as stream:
+        info = os.fstat(descriptor)
+        if (info.st_dev, info.st_ino) != (current.info.st_dev, current.info.st_ino):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+        try:
+            _write_from_start(stream, data)
+        except OSError:
+            with suppress(OSError):
+                _write_from_start(stream, current.data)
+            raise
+        return version_of(data, os.fstat(descriptor))
+
+
+def _write_from_start(stream: BinaryIO, data: bytes) -> None:
+    stream.seek(0)
+    stream.write(data)
+    stream.truncate()
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
 def _copy_attributes(path: Path, descriptor: int, source: os.stat_result) -> None:
-    with suppress(OSError):  # only root can change the owner
-        os.fchown(descriptor, source.st_uid, source.st_gid)
+    """Give a new file the owner, extended attributes and mode of another one. Raises _AttributesNotKept."""
+    info = os.fstat(descriptor)
+    if (info.st_uid, info.st_gid) != (source.st_uid, source.st_gid):
+        try:
+            os.fchown(descriptor, source.st_uid, source.st_gid)
+        except OSError as error:  # only root can change the owner
+            raise _AttributesNotKept from error
     if hasattr(os, "listxattr"):
-        with suppress(OSError):
-            for name in os.listxattr(path, follow_symlinks=False):
+        for name in _attribute_names(path):
+            try:
                 os.setxattr(descriptor, name, os.getxattr(path, name, follow_symlinks=False))
+            except OSError as error:
+                raise _AttributesNotKept from error
     if os.fstat(descriptor).st_mode != source.st_mode:  # some file systems don't support setting the mode
         os.fchmod(descriptor, stat.S_IMODE(source.st_mode))
+
+
+def _attribute_names(path: Path) -> Sequence[str]:
+    """Return the names of extended attributes, without those that the system sets."""
+    try:
+        names = os.listxattr(path, follow_symlinks=False)
+    except OSError:
+        return ()
+    return [name for name in names if name != "security.selinux"]

@@ -91,5 +91,5 @@ def _build_notes(change: FileChange, read_state: ReadState) -> list[str]:
             "The file had changed on disk since you last read it: read it again to see its current content."
         )
     if change.before is not None and change.before.info.st_nlink > 1:
-        notes.append("The file has other names (hard links), which keep the old content.")
+        notes.append("The file has other names (hard links), which have the new content, too.")
     return notes

@@ -254,3 +254,22 @@ def test_a_file_that_is_too_large_for_a_patch_is_reported(project: FileHistoryFi
     )
     assert patch.omitted == (("film", "too large for a patch"),)
     assert patch.text == b""
+
+
+def test_a_recreated_sparse_file_is_sparse_again(tmp_path: Path) -> None:
+    project = FileHistoryFixture(tmp_path)
+    project.history.open()
+    file = project.work / "sparse"
+    with file.open("wb") as stream:
+        stream.write(b"start")
+        stream.truncate(8 << 20)
+    blocks = file.stat().st_blocks
+    if blocks * 512 >= 8 << 20:
+        pytest.skip("the file system has no sparse files")
+    content = file.read_bytes()
+    start = project.checkpoint()
+    with project.agent():
+        file.unlink()
+    project.revert(start)
+    assert file.read_bytes() == content
+    assert file.stat().st_blocks * 512 < 1 << 20

@@ -302,3 +302,20 @@ def test_a_file_that_cannot_be_overwritten_keeps_its_content(tmp_path: Path) -> 
     assert dict(result.failed) == {"a": os.strerror(errno.EIO), "b": "changed in the meantime"}
     assert file.samefile(project.work / "b")
     assert file.read_text() == "new\n" * 500
+
+
+def test_a_tool_that_writes_a_file_changes_its_other_names_too(project: FileHistoryFixture) -> None:
+    file = project.work / "a"
+    file.write_text("old\n")
+    (project.work / "b").hardlink_to(file)
+    start = project.checkpoint()
+    project.history.capture(paths=["a"])
+    file.write_text("new\n")
+    project.history.capture(project.call(), paths=["a"])
+    assert {item.path: (item.action, item.by) for item in project.history.plan(start).items} == {
+        "a": ("restore", "agent"),
+        "b": ("restore", "agent"),
+    }
+    project.revert(start)
+    assert project.files() == {"a": "old\n", "b": "old\n"}
+    assert file.stat().st_nlink == 2

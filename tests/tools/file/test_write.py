@@ -186,12 +186,36 @@ async def test_a_write_protected_file_is_not_replaced(tool_env: ToolEnv) -> None
     assert tool_env.user.requests == []
 
 
-async def test_hard_links_of_the_file_are_reported(tool_env: ToolEnv) -> None:
-    os.link(tool_env.write_file("a.txt", "old\n"), tool_env.dir / "b.txt")
+async def test_hard_links_of_the_file_stay_and_are_reported(tool_env: ToolEnv) -> None:
+    file = tool_env.write_file("a.txt", "a longer old text\n")
+    os.link(file, tool_env.dir / "b.txt")
+    inode = file.stat().st_ino
     result = await tool_env.write("a.txt", "new\n")
 
-    assert tool_env.read_bytes("b.txt") == b"old\n"
+    assert (tool_env.dir / "a.txt").stat().st_ino == (tool_env.dir / "b.txt").stat().st_ino == inode
+    assert tool_env.read_bytes("b.txt") == b"new\n"
     assert "hard links" in result.message
+
+
+async def test_a_file_whose_attributes_cant_be_copied_is_overwritten_in_place(
+    tool_env: ToolEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tool_env.write_file("a.txt", "old\n")
+    try:
+        os.setxattr(file, "user.note", b"x")
+    except (OSError, AttributeError):
+        pytest.skip("the file system has no extended attributes")
+    inode = file.stat().st_ino
+
+    def deny(*_args: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "setxattr", deny)
+    await tool_env.write("a.txt", "new\n")
+
+    assert file.stat().st_ino == inode
+    assert file.read_bytes() == b"new\n"
+    assert os.getxattr(file, "user.note") == b"x"
 
 
 async def test_overwriting_an_unread_file_adds_a_note(tool_env: ToolEnv) -> None:
