@@ -17,7 +17,7 @@ Phase = Literal[
     "remove",
     "remove directories",
     "rename",
-    "remove renamed directories",
+    "remove left directories",
     "make directories",
     "prepare",
     "overwrite",
@@ -213,12 +213,9 @@ class PlanStepRunner:
                 now in {"file", "link", "omitted"} and not step.writes_file and not step.renamed_to
             ):
                 writer.remove(step.path, expected_key=step.seen)
-            case "remove directories" | "remove renamed directories" if (
-                now == "folder"
-                and then != "folder"
-                and bool(step.renamed_to) == (phase == "remove renamed directories")
-            ):
-                if not writer.remove_folder(step.path) and then is not None:
+            case "remove directories" | "remove left directories" if now == "folder" and then != "folder":
+                is_removed = writer.remove_folder(step.path)
+                if not is_removed and then is not None and phase == "remove left directories":
                     raise PathRejected("the directory isn't empty")
             case "make directories" if step.then is not None and then == "folder":
                 writer.make_folder(step.path, step.then.mode)

@@ -117,6 +117,7 @@ def test_only_the_content_of_a_rename_in_several_steps_matters(project: FileHist
     write(project, d__c=TEXT + "mine\n")
     assert project.revert(start) == {"d": "delete", "d/c": "rename"}
     assert project.files() == {"a": TEXT + "mine\n"}
+    assert not (project.work / "d").exists()
 
 
 def test_a_renamed_file_keeps_its_inode_and_its_other_names(project: FileHistoryFixture):
