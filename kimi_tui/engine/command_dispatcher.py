@@ -42,6 +42,7 @@ from kimi_tui.wire.commands import (
     RunShell,
     RunSlash,
     SaveRecording,
+    SearchMessages,
     SetAcceptEdits,
     SetModel,
     SetPlanMode,
@@ -205,6 +206,8 @@ class CommandDispatcher:
                 user.shell.stop()
             case ListSessions(text=text):
                 await user.session_browser.send_list(text)
+            case SearchMessages(text=text, limit=limit):
+                await user.message_search.search(text, limit)
             case PreviewSession(id=session_id):
                 await user.session_browser.preview(session_id)
             case RenameSession(id=session_id, title=title):

@@ -12,6 +12,7 @@ from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.recording.index import load_recording, merge_commands
 from kimi_tui.engine.recording.replay import replay_events
 from kimi_tui.engine.session.browser import SessionBrowser
+from kimi_tui.engine.session.message_search import MessageSearch
 from kimi_tui.engine.session.notices import build_notice
 from kimi_tui.engine.session.title import SessionTitle
 from kimi_tui.engine.slash.registry import SlashCommand, SlashRegistry, TimelineSlashCommand
@@ -28,6 +29,7 @@ from kimi_tui.wire.commands import (
     PreviewSession,
     ReadBranch,
     RunSlash,
+    SearchMessages,
     ShowTimeline,
     Shutdown,
     TimelineCommand,
@@ -61,6 +63,7 @@ class ReadOnlyEngine:
             sender=wire,
             info=self,
         )
+        self._message_search = MessageSearch(data_dir=data_dir, sender=wire)
         self._conversation = ReadOnlyConversation(session.context_file)
         self._timeline = ReadOnlyTimeline(
             conversation=self._conversation, session=session, data_dir=data_dir, sender=wire
@@ -82,6 +85,7 @@ class ReadOnlyEngine:
                     await self._handle(command)
                 polling.cancel()
         finally:
+            self._message_search.close()
             self._wire.close()
 
     def send_info(self) -> None:
@@ -107,6 +111,8 @@ class ReadOnlyEngine:
             match command:
                 case ListSessions(text=text):
                     await self._session_browser.send_list(text)
+                case SearchMessages(text=text, limit=limit):
+                    await self._message_search.search(text, limit)
                 case PreviewSession(id=session_id):
                     await self._session_browser.preview(session_id)
                 case RunSlash(line=line) if (match := self._registry.find(line)) is not None:

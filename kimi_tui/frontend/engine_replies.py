@@ -8,6 +8,7 @@ from kimi_tui.wire.agent_list import AgentList
 from kimi_tui.wire.argument_completion import ArgumentChoices
 from kimi_tui.wire.background import TaskText
 from kimi_tui.wire.events import Reply
+from kimi_tui.wire.message_search import MessageMatches
 from kimi_tui.wire.model_setup import ModelConnected, ModelSources
 from kimi_tui.wire.session_list import SessionList, SessionPreview
 from kimi_tui.wire.settings import SettingChanged, SettingsList
@@ -21,6 +22,8 @@ class EngineReplies:
     sessions: SessionList | None = None
     """The sessions on disk."""
     session_preview: SessionPreview | None = None
+    message_matches: MessageMatches | None = None
+    """The latest results of a search in all sessions."""
     model_sources: ModelSources | None = None
     model_connected: ModelConnected | None = None
     settings: SettingsList | None = None
@@ -39,6 +42,8 @@ class EngineReplies:
                 return replace(self, sessions=reply)
             case SessionPreview():
                 return replace(self, session_preview=reply)
+            case MessageMatches():
+                return replace(self, message_matches=reply)
             case ModelSources():
                 return replace(self, model_sources=reply)
             case ModelConnected():

@@ -329,6 +329,19 @@ class ListSessions(BaseCommand):
 
 
 @frozen
+class SearchMessages(BaseCommand):
+    """Search the messages of all sessions, and of their branches and sub-agents, for words.
+
+    The reply is a MessageMatches. More of them follow while new messages are indexed, until the next search.
+    """
+
+    scheduling = "concurrent"
+
+    text: str
+    limit: int = 100
+
+
+@frozen
 class PreviewSession(BaseCommand):
     """Show the end of a session's conversation. The reply is a SessionPreview."""
 
@@ -398,6 +411,7 @@ Command = (
     | RunShell
     | StopShell
     | ListSessions
+    | SearchMessages
     | PreviewSession
     | RenameSession
     | DeleteSession

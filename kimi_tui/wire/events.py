@@ -25,6 +25,7 @@ from kimi_tui.wire.agent_list import AgentList
 from kimi_tui.wire.argument_completion import ArgumentChoices
 from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.context_usage import WindowFilling
+from kimi_tui.wire.message_search import MessageMatches
 from kimi_tui.wire.model_setup import ModelConnected, ModelSources
 from kimi_tui.wire.session import CostUpdate as CostUpdate
 from kimi_tui.wire.session import MCPLoadingBegin as MCPLoadingBegin
@@ -175,6 +176,7 @@ Reply = (
     AgentList
     | SessionList
     | SessionPreview
+    | MessageMatches
     | ModelSources
     | ModelConnected
     | SettingsList

@@ -10,7 +10,7 @@ _EXTENSION_TYPES = {
     "ToolOutput", "RequestClosed", "CheckpointCreated", "Reverted", "TodoUpdate", "CostUpdate", "SessionInfo",
     "ReplayBegin", "ReplayEnd", "SnapshotProgress", "RevertPlan", "Timeline", "TimelineUpdate",
     "BranchContent", "Comparison", "PatchWritten", "SessionForked", "TasksUpdate", "TaskText",
-    "ShellCommandBegin", "ShellCommandEnd", "SessionList", "SessionPreview",
+    "ShellCommandBegin", "ShellCommandEnd", "SessionList", "SessionPreview", "MessageMatches",
     "ModelSources", "ModelConnected", "SettingsList", "SettingChanged",
     "ArgumentChoices", "AgentList", "WindowFilling",
 }  # fmt: skip

@@ -20,6 +20,7 @@ from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.session.browser import SessionBrowser
 from kimi_tui.engine.session.grant_store import SessionGrantStore
 from kimi_tui.engine.session.hooks import SessionHooks
+from kimi_tui.engine.session.message_search import MessageSearch
 from kimi_tui.engine.session.metadata import SessionMetadata
 from kimi_tui.engine.session.modes import Modes
 from kimi_tui.engine.session.plan_file import PlanFile
@@ -199,6 +200,7 @@ class BareSession:
             session_browser=SessionBrowser(
                 store=SessionStore(self._home), session=session, title=title, sender=wire, info=publisher
             ),
+            message_search=MessageSearch(data_dir=self._home, sender=wire),
             model_setup=ModelSetup(options=options, models=models, wire=wire),
             settings_service=SettingsService(options=options, models=models, sender=wire),
         )

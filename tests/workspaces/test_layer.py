@@ -1,5 +1,6 @@
 """Layers are removed, whatever commands put into them."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -31,7 +32,17 @@ def test_a_tree_with_longer_paths_than_the_system_allows_is_removed(tmp_path: Pa
 def test_a_tree_deeper_than_python_recurses_is_removed(tmp_path: Path) -> None:
     folder = tmp_path / "layer"
     folder.mkdir()
-    deepen = "for n in $(seq 1500); do mkdir d; cd d; done"
-    subprocess.run(["bash", "-c", deepen], cwd=folder, check=True)
+    _nest_folders(folder, levels=1_500)
     remove_tree(str(folder))
     assert not folder.exists()
+
+
+def _nest_folders(folder: Path, *, levels: int) -> None:
+    """Create directories in each other. Relative to descriptors: a shell's `cd` looks at the whole path."""
+    parent = os.open(folder, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("d", dir_fd=parent)
+        child = os.open("d", os.O_RDONLY, dir_fd=parent)
+        os.close(parent)
+        parent = child
+    os.close(parent)

@@ -66,6 +66,7 @@ def _build_from_parts(
         output_folder=tool_dependencies.output_folder,
     )
     resources.push_async_callback(user_services.shell.close)
+    resources.callback(user_services.message_search.close)
     services = BackgroundServices(
         session_usage=core.session_usage,
         hooks=core.hooks,

@@ -5,6 +5,7 @@ from kimi_tui.engine.build.core import SessionCore
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.models.model_setup import ModelSetup
 from kimi_tui.engine.session.browser import SessionBrowser
+from kimi_tui.engine.session.message_search import MessageSearch
 from kimi_tui.engine.session.pending_notes import PendingNotes
 from kimi_tui.engine.session.publisher import SessionPublisher
 from kimi_tui.engine.session.settings_service import SettingsService
@@ -20,6 +21,7 @@ class UserServices:
 
     shell: UserShell
     session_browser: SessionBrowser
+    message_search: MessageSearch
     model_setup: ModelSetup
     settings_service: SettingsService
 
@@ -50,6 +52,7 @@ def build_user_services(
             sender=wire,
             info=publisher,
         ),
+        message_search=MessageSearch(data_dir=options.data_dir, sender=wire),
         model_setup=ModelSetup(options=options, models=core.models, wire=wire),
         settings_service=SettingsService(options=options, models=core.models, sender=wire),
     )

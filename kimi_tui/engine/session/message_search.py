@@ -1,0 +1,40 @@
+"""Handler of searches in the messages of all sessions."""
+
+import asyncio
+import time
+from pathlib import Path
+
+from kimi_tui.session_search.session_searcher import SessionSearcher
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.message_search import MessageMatches
+
+_UPDATE_S = 0.5
+"""How long messages are indexed before the results are sent again."""
+
+
+class MessageSearch:
+    """Sends what the index has, then what it finds after new messages are indexed."""
+
+    def __init__(self, *, data_dir: Path, sender: EventSender) -> None:
+        self._searcher = SessionSearcher(data_dir)
+        self._sender = sender
+        self._newest_text = ""
+        """A search ends when another one begins."""
+
+    async def search(self, text: str, limit: int) -> None:
+        """Send the messages that contain all words of `text`. Raises KimiTuiError."""
+        self._newest_text = text
+        sent: MessageMatches | None = None
+        while self._newest_text == text:
+            matches = await asyncio.to_thread(self._searcher.search, text, limit=limit)
+            if matches != sent:
+                self._sender.send(matches)
+                sent = matches
+            elif matches.indexed >= 1:
+                return
+            await asyncio.to_thread(self._searcher.update, deadline=time.monotonic() + _UPDATE_S)
+
+    def close(self) -> None:
+        """Close the index."""
+        self._newest_text = ""
+        self._searcher.close()
