@@ -9,6 +9,7 @@ from kimi_tui.version import __version__
 
 SUBCOMMANDS = (
     "sessions",
+    "search",
     "checkpoints",
     "agents",
     "mcp",

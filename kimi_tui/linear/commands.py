@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.number_format import format_cost, format_duration, format_tokens
 from kimi_tui.frontend.save_choice import save_model
+from kimi_tui.frontend.text.message_passages import match_label, passage_line, quote_message
 from kimi_tui.i18n.translate import join_sentences, tr
 from kimi_tui.linear.command_context import CommandContext, SessionSwitch
 from kimi_tui.linear.messages import shorten, todo_lines
@@ -18,16 +19,19 @@ from kimi_tui.wire.commands import (
     ListSessions,
     RenameSession,
     RunSlash,
+    SearchMessages,
     SetAcceptEdits,
     SetModel,
     SetThinking,
     SetYolo,
 )
+from kimi_tui.wire.message_search import MessageMatch
 from kimi_tui.wire.session_list import SessionListItem
 
 _REVERT_COMMANDS = ("revert", "undo", "redo", "switch")
 """Commands that change files, besides `note`. Their plan is printed before they run."""
 _MAX_SESSIONS = 20
+_MATCH_LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +199,26 @@ async def _new(context: CommandContext, _: str) -> None:
     context.leave(SessionSwitch())
 
 
+async def _search(context: CommandContext, text: str) -> None:
+    if not text.strip():
+        context.write_line(tr("Use /search WORDS."))
+        return
+    await context.command_and_wait(SearchMessages(text.strip(), _MAX_SESSIONS))
+    reply = context.state.replies.message_matches
+    matches = reply.matches if reply is not None and reply.text == text.strip() else ()
+    if not matches:
+        context.write_line(tr("No message contains these words."))
+        return
+    options = [(str(number), _match_line(match)) for number, match in enumerate(matches)]
+    chosen = await ask_choice(context, tr("Messages, newest first:"), options)
+    if chosen is None:
+        return
+    match = matches[int(chosen)]
+    context.write_line(quote_message(match))
+    if await _confirm(context, tr("Resume this session?")):
+        context.leave(SessionSwitch(match.session_id))
+
+
 async def _sessions(context: CommandContext, text: str) -> None:
     before = context.state.replies.sessions
     await context.command_and_wait(ListSessions(text))
@@ -262,6 +286,7 @@ COMMANDS = (
     LinearCommand("output", "Show the output of the last tool call, or of the Nth last", _output),
     LinearCommand("transcript", "Show the conversation from before this run", _transcript),
     LinearCommand("tasks", "List background tasks", _tasks),
+    LinearCommand("search", "Search the messages of all sessions", _search),
     LinearCommand("sessions", "Resume, fork, rename or delete a session", _sessions),
     LinearCommand("new", "Start a new session; this one is kept", _new),
     LinearCommand("write", "Continue a read-only session", _write),
@@ -339,6 +364,10 @@ async def _confirm(context: CommandContext, question: str) -> bool:
 
 def _parse_switch(argument: str, current: bool) -> bool:
     return {"on": True, "off": False}.get(argument.lower(), not current)
+
+
+def _match_line(match: MessageMatch) -> str:
+    return shorten(f"{match_label(match)}: {passage_line(match, _MATCH_LENGTH)}")
 
 
 def _session_label(session: SessionListItem) -> str:

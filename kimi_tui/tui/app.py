@@ -173,7 +173,9 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         request, wire = event.request, Wire()
         self._engine = EngineRunner(wire, partial(reopen, request, wire))
         work_dir = request.work_dir or self._options.work_dir
-        self._options = replace(self._options, work_dir=work_dir, initial_prompt="")
+        self._options = replace(
+            self._options, work_dir=work_dir, initial_prompt="", initial_checkpoint=request.checkpoint
+        )
         self._main = MainScreen(wire=wire, options=self._options, notifier=self._notifier)
         draft = old.prompt.unsent_draft  # includes text typed while the old session closed
         await self.replace_screen(old, self._main)

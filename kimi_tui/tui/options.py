@@ -41,6 +41,8 @@ class TuiOptions:
     """File in which choices are saved for later runs. None saves nothing."""
     initial_prompt: str = ""
     """Sent as soon as the app is ready."""
+    initial_checkpoint: int | None = None
+    """Shown in the timeline as soon as the session is open."""
     version: str = ""
     clipboard: Clipboard = field(default_factory=SystemClipboard)
     letter_pause_s: float = 0.3

@@ -19,6 +19,8 @@ class SessionRequest:
     """Whether to open it read-only, since another process may be writing it."""
     agent: str = ""
     """Agent of a new session; empty for the one that the program was started with."""
+    checkpoint: int | None = None
+    """Checkpoint to show in the timeline; None shows the current state."""
     work_dir: Path | None = None
     """Working directory; None for the one that the app was started in."""
 

@@ -13,9 +13,11 @@ from kimi_tui.wire.commands import (
     RenameSession,
     RunShell,
     RunSlash,
+    SearchMessages,
     StopShell,
 )
 from kimi_tui.wire.events import Notification, SessionInfo, ToolOutput, TurnBegin
+from kimi_tui.wire.message_search import MessageMatches
 from kimi_tui.wire.session_list import SessionExcerpt, SessionList, SessionPreview
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 from tests.engine.fake_front_end import FakeFrontEnd, SessionEnv, script
@@ -236,3 +238,23 @@ async def test_a_binary_file_is_not_imported(home: SessionEnv) -> None:
     async with home.open_session() as front:
         front.send(RunSlash("import a.bin"))
         assert "Can't read" in (await front.next_notification()).title
+
+
+# the search in all sessions
+
+
+async def test_messages_of_other_sessions_and_of_this_one_are_found(home: SessionEnv) -> None:
+    home.script("text: the door is blue")
+    async with home.open_session() as front:
+        await front.turn("which color is the door?")
+    home.script("text: the window is blue, too")
+    async with home.open_session() as front:
+        await front.turn("and the window?")
+        front.send(SearchMessages("blue"))
+        found = await front.wait_for(MessageMatches, where=lambda it: it.indexed == 1 and it.matches)
+        assert [(it.speaker, it.passage, it.title) for it in found.matches] == [
+            ("agent", "the window is blue, too", "and the window?"),
+            ("agent", "the door is blue", "which color is the door?"),
+        ]
+        front.send(SearchMessages("color blue"))
+        assert (await front.wait_for(MessageMatches)).matches == ()

@@ -33,6 +33,7 @@ from kimi_tui.wire.commands import (
     ReadBranch,
     ReadTask,
     RunSlash,
+    SearchMessages,
     ShowTimeline,
 )
 from kimi_tui.wire.events import (
@@ -45,6 +46,7 @@ from kimi_tui.wire.events import (
     TurnBegin,
 )
 from kimi_tui.wire.mcp_status import McpServerStatus, McpStatus
+from kimi_tui.wire.message_search import MessageMatch, MessageMatches
 from kimi_tui.wire.model_setup import FindModels, LocalModel, LocalServer, ModelService, ModelSources
 from kimi_tui.wire.session_list import SessionExcerpt, SessionList, SessionListItem, SessionPreview
 from kimi_tui.wire.settings import ListSettings, Setting, SettingsList
@@ -143,6 +145,32 @@ ANSWERS: Mapping[type, Outgoing] = {
             SessionListItem("s3", "what color is the door, and what does the sign on it say?", "", 1_000.0),
         )
     ),
+    SearchMessages: MessageMatches(
+        "登录 validate",
+        (
+            MessageMatch(
+                session_id="s2",
+                title="登录表单返回 500",
+                work_dir="/work/商店",
+                time=NOW - 8_000,
+                speaker="agent",
+                checkpoint=12,
+                passage="登录处理程序在会话存在之前调用 `validate()`。\n\nIt is called later now.",
+                matches=((0, 2), (17, 25)),
+            ),
+            MessageMatch(
+                session_id="s1",
+                title="fix login",
+                work_dir="/work/shop",
+                time=NOW - 90_000,
+                speaker="tool",
+                checkpoint=4,
+                is_on_current_branch=False,
+                passage="src/auth.py:12: def validate(form):  # 登录",
+                matches=((20, 28), (38, 40)),
+            ),
+        ),
+    ),
     PreviewSession: SessionPreview(
         "s1",
         (
@@ -204,6 +232,7 @@ AT_REST = (
     SnapshotCase("agents", (*command("agents"), "down")),
     SnapshotCase("sessions", command("sessions")),
     SnapshotCase("preview of a session", (*command("sessions"), "ctrl+o"), ("escape", "escape")),
+    SnapshotCase("message search", command("search 登录 validate")),
     SnapshotCase("settings", ("f9", "down", "down", "down")),
     SnapshotCase("a setting", ("f9", "enter"), ("escape", "escape")),
     SnapshotCase("setup", (*command("login"), "down")),

@@ -37,7 +37,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
     CommandTopic(
         "sessions",
         tr_lazy("Sessions"),
-        ("sessions", "new", "title", "fork", "write", "export", "import"),
+        ("sessions", "search", "new", "title", "fork", "write", "export", "import"),
         ("session", "resume", "continue"),
     ),
     CommandTopic(
@@ -117,6 +117,7 @@ COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "print": ("scrollback", "dump"),
     "redo": ("forward",),
     "revert": ("restore", "back", "checkpoint"),
+    "search": ("find", "history", "grep", "recall", "messages"),
     "sessions": ("resume", "history", "continue", "recent", "conversations", "delete", "projects"),
     "settings": ("preferences", "options", "config", "configuration"),
     "suspend": ("background", "shell", "ctrl+z"),

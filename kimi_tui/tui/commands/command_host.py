@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.tui.chosen_message import ChosenMessage
 from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import Command
@@ -15,6 +16,10 @@ PaneName = Literal["todo", "tools", "timeline"]
 
 class TimelineNavigator(Protocol):
     """The timeline actions that the commands run."""
+
+    def show_number(self, number: int) -> None:
+        """Show the pane with the checkpoint of this number highlighted."""
+        ...
 
     def revert_to_number(self, number: int, *, scope: RevertScope = "both", note: str = "") -> None:
         """Show the plan of a revert to a checkpoint and run it if the user confirms.
@@ -79,6 +84,10 @@ class CommandDialogs(Protocol):
 
     async def choose_session(self) -> SessionRequest | None:
         """Let the user choose a session; return None if they cancel."""
+        ...
+
+    async def choose_message(self, text: str) -> ChosenMessage | None:
+        """Let the user search the messages of all sessions and choose one; return None if they cancel."""
         ...
 
     async def choose_agent(self, name: str) -> SessionRequest | None:
@@ -148,6 +157,10 @@ class CommandHost(Protocol):
 
     async def attach_image(self, path: str) -> None:
         """Attach the image in a file to the prompt."""
+        ...
+
+    def insert_in_prompt(self, text: str) -> None:
+        """Insert `text` at the cursor of the prompt."""
         ...
 
     async def edit_prompt(self) -> None:

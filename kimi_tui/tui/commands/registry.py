@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_controller import EngineSession
+from kimi_tui.frontend.text.message_passages import match_label, passage_line, quote_message
 from kimi_tui.i18n.translate import translate_message
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.command_search import CommandSearch
@@ -12,9 +13,11 @@ from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.widgets import fuzzy
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.argument_completion import CompleteArgument
-from kimi_tui.wire.commands import RunSlash
+from kimi_tui.wire.commands import RunSlash, SearchMessages
 
 _MAX_RESOURCES = 20
+_MAX_PASSAGES = 20
+_PASSAGE_LENGTH = 60
 
 
 class CommandRegistry:
@@ -129,6 +132,24 @@ class CommandRegistry:
                 matched_positions=match.positions,
             )
             for match in matches
+        ]
+
+    def passages(self, query: str) -> Sequence[Choice]:
+        """Return the messages of all sessions that contain `query`, and request them if they aren't known."""
+        if not query:
+            return []
+        reply = self._session.state.replies.message_matches
+        if reply is None or reply.text != query:
+            self._session.command(SearchMessages(query, _MAX_PASSAGES))
+        if reply is None or not query.startswith(reply.text):
+            return []
+        return [
+            Choice(
+                value=quote_message(match),
+                label=sanitize_line(passage_line(match, _PASSAGE_LENGTH)),
+                detail=sanitize_line(match_label(match)),
+            )
+            for match in reply.matches[:_MAX_PASSAGES]
         ]
 
     def takes_argument(self, name: str) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from kimi_tui.tui.chosen_message import ChosenMessage
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.registry import CommandRegistry
 from kimi_tui.tui.dialogs.agents import AgentsDialog
@@ -96,6 +97,14 @@ class ScreenDialogs:
         """Let the user choose a session; return None if they cancel."""
         return await self._screen.app.push_screen_wait(
             SessionsDialog(wall_clock=self._options.wall_clock, **self._source)
+        )
+
+    async def choose_message(self, text: str) -> ChosenMessage | None:
+        """Let the user search the messages of all sessions and choose one; return None if they cancel."""
+        from kimi_tui.tui.dialogs.message_search import MessageSearchDialog  # imports the timeline
+
+        return await self._screen.app.push_screen_wait(
+            MessageSearchDialog(text, wall_clock=self._options.wall_clock, **self._source)
         )
 
     async def choose_agent(self, name: str) -> SessionRequest | None:

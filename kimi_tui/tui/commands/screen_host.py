@@ -94,6 +94,10 @@ class ScreenCommandHost:
         """Open another session."""
         self._screen.app.post_message(SessionRequested(request))
 
+    def insert_in_prompt(self, text: str) -> None:
+        """Insert `text` at the cursor of the prompt."""
+        self._prompt.insert_and_focus(text)
+
     async def run_in_shell(self, line: ShellLine) -> None:
         """Start a command in the user's shell; if it uses the terminal, return when it has ended."""
         command = RunShell(new_id(), line.command, on_terminal=line.on_terminal)

@@ -1,6 +1,9 @@
 """Session commands: start, resume and fork sessions."""
 
+from pathlib import Path
+
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.text.message_passages import quote_message
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.ui_command import UiCommand
@@ -17,6 +20,24 @@ async def _sessions(host: CommandHost, _: str) -> None:
     request = await host.dialogs.choose_session()
     if request is not None and _check_can_leave(host):
         host.open_session(request)
+
+
+async def _search(host: CommandHost, text: str) -> None:
+    chosen = await host.dialogs.choose_message(text)
+    if chosen is None:
+        return
+    match = chosen.match
+    session = host.state.session
+    if chosen.action == "quote":
+        host.insert_in_prompt(quote_message(match))
+    elif session is not None and session.session_id == match.session_id:
+        if match.checkpoint is not None:
+            host.timeline.show_number(match.checkpoint)
+    elif _check_can_leave(host):
+        work_dir = Path(match.work_dir) if match.work_dir else None
+        host.open_session(
+            SessionRequest(session_id=match.session_id, work_dir=work_dir, checkpoint=match.checkpoint)
+        )
 
 
 async def _agents(host: CommandHost, name: str) -> None:
@@ -73,6 +94,13 @@ SESSION_COMMANDS = (
         summary="Resume, fork, rename or delete a session",
         run=_sessions,
         aliases=("resume",),
+    ),
+    UiCommand(
+        name="search",
+        summary="Search the messages of all sessions",
+        run=_search,
+        aliases=("recall",),
+        argument="[WORDS]",
     ),
     UiCommand(
         name="agents",

@@ -289,6 +289,17 @@ SESSIONS_KEYS = (
     Key("sessions.close", "escape,ctrl+c", "close", "close", priority=True),
 )
 
+MESSAGE_SEARCH_KEYS = (
+    Key("message_search.up", "up,ctrl+p", "move(-1)", "up", priority=True),
+    Key("message_search.down", "down,ctrl+n", "move(1)", "down", priority=True),
+    Key("message_search.page_up", "pageup", "move(-10)", "page up", priority=True),
+    Key("message_search.page_down", "pagedown", "move(10)", "page down", priority=True),
+    Key("message_search.quote", "ctrl+o", "quote", "quote in the prompt", priority=True),
+    Key("message_search.scroll_up", "ctrl+up", "scroll(-5)", "scroll the message up", priority=True),
+    Key("message_search.scroll_down", "ctrl+down", "scroll(5)", "scroll the message down", priority=True),
+    Key("message_search.close", "escape,ctrl+c", "close", "close", priority=True),
+)
+
 SETUP_KEYS = (
     Key("setup.up", "up", "move(-1)", "up", priority=True),
     Key("setup.down", "down", "move(1)", "down", priority=True),

@@ -47,8 +47,10 @@ class CompletionController:
         if replacement is None:
             return True
         editor = self._editor
-        editor.replace(replacement.text, (replacement.row, replacement.start), editor.cursor_location)
-        editor.move_cursor((replacement.row, replacement.start + len(replacement.text)))
+        inserted = editor.replace(
+            replacement.text, (replacement.row, replacement.start), editor.cursor_location
+        )
+        editor.move_cursor(inserted.end_location)
         if replacement.is_done:
             self.dismiss()
         return replacement.is_sendable

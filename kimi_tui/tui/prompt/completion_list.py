@@ -30,6 +30,13 @@ class CommandSource(Protocol):
         """Return everything except files that can be mentioned with `@`."""
         ...
 
+    def passages(self, query: str) -> Sequence[Choice]:
+        """Return the messages of all sessions that contain the words of `query`, as far as they are known.
+
+        Values are the texts to insert.
+        """
+        ...
+
     def takes_argument(self, name: str) -> bool:
         """Return whether the command requires an argument."""
         ...
@@ -82,14 +89,16 @@ class CompletionList(ChoiceList):
                 self._show_choices(
                     target, self.command_source.arguments(command, query) if self.command_source else ()
                 )
+            case CompletionTarget(kind="passage", query=query):
+                self._show_choices(target, self.command_source.passages(query) if self.command_source else ())
             case _:
                 self._show_choices(None, ())
                 self._list_files()
                 self._search_files(target)
 
     def refresh_list(self) -> None:
-        """Update the completions of an argument after the engine sent its choices."""
-        if self._requested_target is not None and self._requested_target.kind == "argument":
+        """Update the completions that the engine finds, after it has sent them."""
+        if self._requested_target is not None and self._requested_target.kind in ("argument", "passage"):
             self.set_target(self._requested_target)
 
     def close(self) -> None:
@@ -113,9 +122,11 @@ class CompletionList(ChoiceList):
             case "file":
                 text = file_reference(choice.value) + ("" if choice.value.endswith("/") else " ")
                 is_sendable = text.strip() == f"@{target.query}"
+            case "passage":
+                text, is_sendable = choice.value, False
             case _:
                 assert_never(target.kind)
-        is_done = target.kind == "argument" or (sending and is_sendable)
+        is_done = target.kind in ("argument", "passage") or (sending and is_sendable)
         return Replacement(text, target.row, target.start, is_done, is_sendable)
 
     @work(group="files")

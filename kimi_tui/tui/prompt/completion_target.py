@@ -1,4 +1,4 @@
-"""The text to complete at the cursor: a command, its argument, or a file after `@`."""
+"""The text to complete at the cursor: a command, its argument, a file after `@`, or words after `@@`."""
 
 import re
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from kimi_tui.base.frozen import frozen
 
 _COMMAND = re.compile(r"/([\w:-]*)\Z")
 _ARGUMENT = re.compile(r"/([\w:-]+)[ \t]+([^\n]*)\Z")
+_PASSAGE = re.compile(r"(?:^|(?<=[\s(\[{\"'`,;:，。；：（「]))@@([^@\n]*)\Z")
 _FILE = re.compile(r"(?:^|(?<=[\s(\[{\"'`,;:，。；：（「]))@([^\s\"'`]*)\Z")
 
 
@@ -15,7 +16,7 @@ _FILE = re.compile(r"(?:^|(?<=[\s(\[{\"'`,;:，。；：（「]))@([^\s\"'`]*)\Z
 class CompletionTarget:
     """A part of one line that a completion would replace."""
 
-    kind: Literal["command", "argument", "file"]
+    kind: Literal["command", "argument", "file", "passage"]
     query: str
     row: int
     start: int
@@ -34,6 +35,8 @@ def find_completion_target(lines: Sequence[str], row: int, column: int) -> Compl
             return CompletionTarget("command", match[1], row, 0)
         if match := _ARGUMENT.match(before):
             return CompletionTarget("argument", match[2], row, match.start(2), command=match[1])
+    if match := _PASSAGE.search(before):
+        return CompletionTarget("passage", match[1].strip(), row, match.start(1) - 2)
     if match := _FILE.search(before):
         return CompletionTarget("file", match[1], row, match.start(1) - 1)
     return None

@@ -28,6 +28,7 @@ from kimi_tui.tui.screen.typing_activity import TypingActivity
 from kimi_tui.tui.terminal.output import SequenceSender
 from kimi_tui.wire.argument_completion import ArgumentChoices
 from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.message_search import MessageMatches
 from kimi_tui.wire.timeline import Reverted, SessionForked
 
 _STYLES = ("transcript", "approvals", "panes", "dialogs")
@@ -102,7 +103,7 @@ class ScreenControllers:
         if self.host.has_timeline:
             self.host.timeline.consume(batch)
         self.session_view.show(batch)
-        if batch.has_any(ArgumentChoices):
+        if batch.has_any(ArgumentChoices, MessageMatches):
             self._prompt.completions.refresh_list()
         for fork in batch.of_type(SessionForked):
             self._screen.run_worker(self._offer_fork(fork), group="fork")

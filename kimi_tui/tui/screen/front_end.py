@@ -54,6 +54,7 @@ class ScreenFrontEnd:
         self._options = options
         self._key_labels = key_labels
         self._initial_prompt = options.initial_prompt
+        self._initial_checkpoint = options.initial_checkpoint
         self._controllers: ScreenControllers | None = None
         self.typing = TypingActivity(prompt=prompt, options=options)
         self.session = SessionController(
@@ -122,6 +123,9 @@ class ScreenFrontEnd:
         if self._initial_prompt and state.session is not None:
             self._screen.post_message(PromptBox.Submitted(self._initial_prompt, Draft(self._initial_prompt)))
             self._initial_prompt = ""
+        if self._initial_checkpoint is not None and state.session is not None and not state.is_replaying:
+            self.controllers.host.timeline.show_number(self._initial_checkpoint)
+            self._initial_checkpoint = None
 
     def show_error(self, message: str) -> None:
         """Show a notification of an error."""

@@ -84,6 +84,9 @@ class TimelineController:
         if self._is_shown and self._pane is not None and self._pane.has_focus_within:
             self._hide()
             return
+        await self._show_pane()
+
+    async def _show_pane(self) -> None:
         self._is_shown = True
         self._loader.load_newest()  # first, so that the response arrives while the pane is being mounted
         if self._pane is not None:
@@ -204,6 +207,18 @@ class TimelineController:
                 assert_never(action)
 
     # what the user requests with a command
+
+    def show_number(self, number: int) -> None:
+        """Show the pane with the checkpoint of this number highlighted."""
+        self._start(self._show_number(number))
+
+    async def _show_number(self, number: int) -> None:
+        await self._show_pane()
+        node = (await self._loader.load_all()).find_by_id(number)
+        if node is None:
+            self._notify_missing(number)
+        elif self._pane is not None:
+            self._pane.view.highlight_checkpoint(node.uid)
 
     def revert_to_number(self, number: int, *, scope: RevertScope = "both", note: str = "") -> None:
         """Show the plan of a revert to the checkpoint with this number and run it if the user confirms."""
