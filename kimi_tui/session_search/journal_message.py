@@ -1,4 +1,4 @@
-"""Reads what can be searched from lines of journals. Lines that are damaged or no messages are skipped."""
+"""Parser of the searchable text in lines of journals. Damaged lines and other records are skipped."""
 
 import json
 import re

@@ -1,6 +1,6 @@
 """Index of the messages of all sessions: an SQLite database in the data directory.
 
-The database has no texts, only the words of each message (FTS5, contentless) and the location of its line, so
+The database has no texts, only the terms of each message (FTS5, contentless) and the location of its line, so
 that it takes a fraction of the journals' size. It can be deleted at any time: it is built again from them.
 A line that several branches of a session share is indexed once.
 """
@@ -99,7 +99,7 @@ class MessageIndex:
             self._connection = None
 
     def update(self, files: Sequence[SegmentFile], *, deadline: float | None = None) -> float:
-        """Index what is new in `files`, which are all journals. Return the indexed part, from 0 to 1.
+        """Index the new lines of `files`, which are all journals. Return the indexed part, from 0 to 1.
 
         Stops at `deadline`, a time of the monotonic clock. Raises KimiTuiError.
         """

@@ -1,7 +1,7 @@
-"""Words of texts and queries.
+"""Terms of texts and queries.
 
-SQLite's tokenizer splits at white space and punctuation, so a Chinese sentence would be one word, and its
-trigram tokenizer can't find words of two characters. Runs of Chinese, Japanese and Korean characters are
+SQLite's tokenizer splits at white space and punctuation, so a Chinese sentence would be one term, and its
+trigram tokenizer can't find terms of two characters. Runs of Chinese, Japanese and Korean characters are
 therefore indexed as overlapping pairs: 检查点 as 检查, 查点 and 点.
 """
 
@@ -31,7 +31,7 @@ def _pairs(run: str) -> list[str]:
 
 @frozen
 class SearchQuery:
-    """The words that a message must contain, in any order."""
+    """The terms that a message must contain, in any order."""
 
     terms: tuple[str, ...]
     """The user's words, folded as by `fold`; a message contains each as a part of its text."""
@@ -75,7 +75,7 @@ class SearchQuery:
 
 
 def parse_search_query(text: str) -> SearchQuery:
-    """Return the query for what the user typed. Words in quotes must follow each other."""
+    """Return the query for the text that the user typed. A phrase in quotes is one term."""
     terms: Sequence[str] = [
         " ".join((quoted or word).split()) for quoted, word in re.findall(r'"([^"]+)"|([^\s"]+)', text)
     ]

@@ -23,7 +23,7 @@ _CONTEXT_BEFORE = 300
 
 
 class SessionSearcher:
-    """Finds messages by their words. The methods block and can be called from several threads."""
+    """Finds messages by their terms. The methods block and can be called from several threads."""
 
     def __init__(self, data_dir: Path) -> None:
         self._store = SessionStore(data_dir)
@@ -48,7 +48,7 @@ class SessionSearcher:
             return self._indexed
 
     def search(self, text: str, *, limit: int = MAX_MATCHES) -> MessageMatches:
-        """Return the indexed messages that contain all words of `text`, newest first. Raises KimiTuiError."""
+        """Return the indexed messages that contain all terms of `text`, newest first. Raises KimiTuiError."""
         query = parse_search_query(text)
         if not (expression := query.expression):
             return MessageMatches(text, (), indexed=self._indexed)

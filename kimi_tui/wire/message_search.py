@@ -9,7 +9,7 @@ Speaker = Literal["user", "agent", "tool"]
 
 @frozen(kw_only=True)
 class MessageMatch:
-    """A message that contains the words of a search."""
+    """A message that contains all terms of a search."""
 
     session_id: str
     title: str

@@ -22,7 +22,7 @@ class MessageSearch:
         """A search ends when another one begins."""
 
     async def search(self, text: str, limit: int) -> None:
-        """Send the messages that contain all words of `text`. Raises KimiTuiError."""
+        """Send the messages that contain all terms of `text`. Raises KimiTuiError."""
         self._newest_text = text
         sent: MessageMatches | None = None
         while self._newest_text == text:

@@ -31,7 +31,7 @@ class CommandSource(Protocol):
         ...
 
     def passages(self, query: str) -> Sequence[Choice]:
-        """Return the messages of all sessions that contain the words of `query`, as far as they are known.
+        """Return the messages of all sessions that contain `query`, from the replies so far.
 
         Values are the texts to insert.
         """
