@@ -29,6 +29,7 @@ DATES = {
     "mcp/token_store.py": "tokens expire at a date",
     "linear/commands.py": "shows the age of dates on disk",
     "tui/dialogs/sessions.py": "shows the age of dates on disk",
+    "tui/dialogs/message_search.py": "shows the age of dates on disk",
     "tui/options.py": "shows the age of dates on disk",
     "frontend/drafts.py": "detects abandoned drafts by file age where processes can't be checked",
 }

@@ -84,9 +84,6 @@ class TimelineController:
         if self._is_shown and self._pane is not None and self._pane.has_focus_within:
             self._hide()
             return
-        await self._show_pane()
-
-    async def _show_pane(self) -> None:
         self._is_shown = True
         self._loader.load_newest()  # first, so that the response arrives while the pane is being mounted
         if self._pane is not None:
@@ -213,7 +210,8 @@ class TimelineController:
         self._start(self._show_number(number))
 
     async def _show_number(self, number: int) -> None:
-        await self._show_pane()
+        if not self._is_shown or self._pane is None or not self._pane.has_focus_within:
+            await self.toggle()
         node = (await self._loader.load_all()).find_by_id(number)
         if node is None:
             self._notify_missing(number)
