@@ -10,6 +10,8 @@
 ├── ModelNotSupported       the model lacks a required capability (images, thinking)
 ├── HookBlocked             a hook of the user or client blocked the action
 ├── MaxStepsReached         a turn reached its maximum number of steps
+├── LimitReached            a turn stopped because it reached a limit
+│   └── SharedBudgetSpent   the limit of a budget that several sessions share
 ├── ShellUnavailable        a command can't be started
 ├── FileProblem             a tool can't use a file or directory; reported to the model
 ├── WebProblem              a page or search failed; reported to the model
@@ -91,6 +93,14 @@ class MaxStepsReached(KimiTuiError):
             hint="Send “continue”, or increase loop_control.max_steps_per_turn.",
         )
         self.steps = steps
+
+
+class LimitReached(KimiTuiError):
+    """A turn stopped because it reached a limit."""
+
+
+class SharedBudgetSpent(LimitReached):
+    """The limit of a budget that several sessions share was reached."""
 
 
 class ShellUnavailable(KimiTuiError):

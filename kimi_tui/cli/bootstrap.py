@@ -55,7 +55,8 @@ class EngineSetup:
         `adapt` can change the engine's options. With `show_first`, a resumed session is replayed before
         the engine is built. That session is always the one that the command line names.
 
-        Raises ConfigError, ModelNotSet and SessionError. The engine is imported here, in a thread, so
+        With --bundle, the session is saved at the end. Raises ConfigError, ModelNotSet, SessionError, and
+        KimiTuiError if the bundle can't be written. The engine is imported here, in a thread, so
         that the app draws its first frame earlier and keeps responding to keys.
         """
         start_log(self.cli_options, self.paths.data_dir)
@@ -67,11 +68,13 @@ class EngineSetup:
             await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build.engine")
             from kimi_tui.engine.build.engine import build_engine
             from kimi_tui.engine.read_only_engine import open_read_only
+            from kimi_tui.engine.session.open import open_session
 
             options = adapt(self._engine_options())
             if options.read_only:
                 engine: Engine | ReadOnlyEngine = await open_read_only(wire, options)
             else:
+                opened = opened or await open_session(options.session_selector)
                 engine = await build_engine(wire, options, opened)
         except BaseException:
             if opened is not None:
@@ -80,6 +83,12 @@ class EngineSetup:
         finally:
             resume_gc()
         await engine.serve()
+        if self.cli_options.bundle is not None and opened is not None:
+            from kimi_tui.engine.transfer.session_bundle import write_bundle
+
+            target = self.cli_options.bundle.expanduser().absolute()
+            session = opened.session
+            await asyncio.to_thread(write_bundle, session, data_dir=self.paths.data_dir, target=target)
 
     @property
     def _is_resumed(self) -> bool:

@@ -15,6 +15,7 @@ SUBCOMMANDS = (
     "mcp",
     "config",
     "permissions",
+    "fleet",
     "trust",
     "import",
     "info",

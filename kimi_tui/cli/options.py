@@ -109,6 +109,12 @@ class CliOptions:
         "--output-schema", panel=PRINT_PANEL, metavar="FILE",
         help="Require JSON that matches the JSON schema in FILE.",
     )  # fmt: skip
+    bundle: Path | None = option(
+        "--bundle",
+        panel=PRINT_PANEL,
+        metavar="FILE",
+        help="Save the session with its files to FILE at the end.",
+    )
     allow_denials: bool = option(
         "--allow-denials", panel=PRINT_PANEL, default=False, help="Exit with 0 even if a tool was denied."
     )

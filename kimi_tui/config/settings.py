@@ -126,6 +126,13 @@ def _class_path(value: str) -> str:
     return value
 
 
+class BudgetSettings(_Table):
+    """Cost limits that all sessions of a data directory share."""
+
+    per_day: float | None = Field(None, gt=0)
+    """US dollars per day, for sessions and fleets together. Models without a price count as free."""
+
+
 class CompactionSettings(_Table):
     """How a conversation that fills the context window is compacted."""
 
@@ -307,6 +314,7 @@ class Settings(_Table):
     providers: dict[str, ProviderConfig] = {}
     models: dict[str, ModelSettings] = {}
     loop_control: LoopControlSettings = LoopControlSettings()
+    budget: BudgetSettings = BudgetSettings()
     compaction: CompactionSettings = CompactionSettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
     subagents: SubagentSettings = SubagentSettings()

@@ -9,7 +9,8 @@ from kimi_tui.base.disk_errors import is_full
 from kimi_tui.base.errors import SessionError, SessionInUse
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import make_private_dir
-from kimi_tui.history.file_lock import Lock, flock, is_other_process_alive, process_mark
+from kimi_tui.base.process_groups import is_other_process_alive, process_mark
+from kimi_tui.history.file_lock import Lock, flock
 
 logger = logging.getLogger(__name__)
 

@@ -104,6 +104,17 @@ class Price:
     cached: float = 0.0
 
 
+def cost_of(price: Price | None, usage: TokenUsage) -> float | None:
+    """Return the cost of `usage` in US dollars, or None if the price is unknown."""
+    if price is None:
+        return None
+    return (
+        (usage.input_other + usage.input_cache_creation) * price.input
+        + usage.input_cache_read * price.cached
+        + usage.output * price.output
+    ) / 1_000_000
+
+
 @frozen(kw_only=True)
 class LLM:
     """A provider, with the name, limits and price of its model."""
@@ -121,10 +132,4 @@ class LLM:
 
     def cost(self, usage: TokenUsage) -> float | None:
         """Return the cost of `usage` in US dollars, or None if the price is unknown."""
-        if self.price is None:
-            return None
-        return (
-            (usage.input_other + usage.input_cache_creation) * self.price.input
-            + usage.input_cache_read * self.price.cached
-            + usage.output * self.price.output
-        ) / 1_000_000
+        return cost_of(self.price, usage)

@@ -1,12 +1,8 @@
 """Limits for turns and sessions."""
 
-from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.errors import LimitReached
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
-
-
-class LimitReached(KimiTuiError):
-    """A turn stopped because it reached a limit."""
 
 
 @frozen(kw_only=True)

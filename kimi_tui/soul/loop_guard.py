@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 
+from kimi_tui.base.errors import LimitReached
 from kimi_tui.base.message import ToolCall
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.soul.limits import LimitReached, LoopLimits
+from kimi_tui.soul.limits import LoopLimits
 from kimi_tui.tools.result_messages import result_content
 from kimi_tui.wire.events import ToolReturn
 

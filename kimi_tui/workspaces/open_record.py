@@ -8,7 +8,7 @@ from typing import Any
 
 from kimi_tui.base.ids import new_uid
 from kimi_tui.base.paths import make_private_dir
-from kimi_tui.history.file_lock import is_other_process_alive, process_mark
+from kimi_tui.base.process_groups import is_other_process_alive, process_mark
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
 
 _RECORD = "record.json"

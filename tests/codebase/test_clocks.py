@@ -31,6 +31,9 @@ DATES = {
     "tui/dialogs/sessions.py": "shows the age of dates on disk",
     "tui/dialogs/message_search.py": "shows the age of dates on disk",
     "tui/options.py": "shows the age of dates on disk",
+    "fleet/attempt_runner.py": "dates of attempts",
+    "fleet/fleet_database.py": "dates of claims",
+    "frontend/fleet/progress.py": "shows the age of dates in a database that other processes write",
     "frontend/drafts.py": "detects abandoned drafts by file age where processes can't be checked",
 }
 """Modules that may read the wall clock, and why. None of them measures a timeout."""

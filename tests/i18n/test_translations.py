@@ -128,6 +128,7 @@ UNTRANSLATED = {
     "frontend/shell_line.py": "program names",
     "frontend/clipboard_image.py": "a PowerShell script",
     "frontend/external_editor.py": "errors are translated where they are shown",
+    "frontend/fleet/progress.py": "SQL",
     "linear/line_input.py": "readline configuration",
 }
 """Modules with untranslated text, and the reason."""

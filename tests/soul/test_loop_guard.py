@@ -2,8 +2,9 @@
 
 import pytest
 
+from kimi_tui.base.errors import LimitReached
 from kimi_tui.base.message import FunctionCall, ToolCall
-from kimi_tui.soul.limits import LimitReached, LoopLimits
+from kimi_tui.soul.limits import LoopLimits
 from kimi_tui.soul.loop_guard import LoopGuard
 from kimi_tui.tools.tool import success
 from kimi_tui.wire.events import ToolReturn

@@ -15,6 +15,7 @@ from kimi_tui.base.errors import (
     APIConnectionError,
     APIEmptyResponseError,
     APIStatusError,
+    LimitReached,
     MaxStepsReached,
     ModelNotSet,
     ModelNotSupported,
@@ -24,7 +25,7 @@ from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.history.context import Context
 from kimi_tui.llm.provider import LLM, Price, ToolSchema
 from kimi_tui.soul.agent import Agent
-from kimi_tui.soul.limits import LimitReached, Limits, LoopLimits
+from kimi_tui.soul.limits import Limits, LoopLimits
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.soul import Soul, TurnRejected
 from kimi_tui.soul.usage_totals import UsageTotals

@@ -20,11 +20,13 @@ from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
 from kimi_tui.cli.startup_prompts import confirm
 from kimi_tui.config.loader import read_config, settings_of
+from kimi_tui.engine.transfer.atif import to_atif
 from kimi_tui.engine.transfer.export import to_json, to_markdown, write_exclusive
+from kimi_tui.engine.transfer.session_bundle import SUFFIX, import_bundle, is_bundle, write_bundle
 from kimi_tui.engine.transfer.session_import import import_session
 from kimi_tui.history.journal_reader import read_journal
 from kimi_tui.history.message_history import is_note
-from kimi_tui.history.session import SessionStore
+from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.i18n.translate import tr
 
 app = new_app("List, show, export, import and delete sessions.")
@@ -83,17 +85,34 @@ def export(
         typer.Option("-o", "--output", metavar="FILE", help="Write to a new FILE instead of stdout."),
     ] = None,
     kind: Annotated[
-        Literal["md", "json"] | None,
-        typer.Option("--format", help="Write Markdown, or JSON for `import`. Default: by FILE."),
+        Literal["md", "json", "atif", "bundle"] | None,
+        typer.Option(
+            "--format",
+            help="Write Markdown, JSON or an ATIF trajectory, with keys redacted, or a bundle with all files."
+            " Default: by FILE.",
+        ),
     ] = None,
 ) -> None:
-    """Export a conversation, with keys and tokens redacted."""
+    """Export a conversation with keys and tokens redacted, or a session as a bundle."""
     session = SessionStore(data_dir()).find(session_id)
+    if kind == "bundle" or (kind is None and output is not None and output.suffix == ".zip"):
+        _export_bundle(session, output)
+        return
     history = read_journal(session.context_file).state.history
     title = session.state.title
     kind = kind or ("json" if output is not None and output.suffix == ".json" else "md")
     if kind == "json":
         text = to_json(history, title=title, session_id=session.id, model=session.state.model or "")
+    elif kind == "atif":
+        state = session.state
+        text = to_atif(
+            history,
+            title=title,
+            session_id=session.id,
+            model=state.model or "",
+            usage=state.usage,
+            cost_usd=state.cost_usd,
+        )
     else:
         text = to_markdown(history, title=title, session_id=session.id)
     register_secrets((*secret_values(os.environ), *_keys(session.work_dir)))
@@ -108,11 +127,17 @@ def export(
 @app.command("import")
 def import_(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="JSON file from `export`, or a context.jsonl file.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="JSON, ATIF or bundle file from `export`, or a context.jsonl file."
+        ),
     ],
 ) -> None:
-    """Import a conversation as a new session of this directory."""
+    """Import a session or a conversation as a new session of this directory."""
     store = SessionStore(ensure_data_dir())
+    if is_bundle(file):
+        _import_bundle(file)
+        return
     session = asyncio.run(import_session(file, work_dir=current_dir(), store=store))
     print_line(
         msg(
@@ -146,6 +171,39 @@ def rm(
         ):
             store.delete(session)
             print_line(f"Deleted {session.id}.")
+
+
+def _export_bundle(session: Session, output: Path | None) -> None:
+    if output is None:
+        name = f"{session.id[:_SHORT_ID_LENGTH]}{SUFFIX}"
+        raise UsageError("A bundle needs a file.", hint=msg("Add -o {name}.", name=name))
+    if output.exists():
+        raise UsageError(msg("{path} already exists.", path=output), hint="Choose another file name.")
+    write_bundle(session, data_dir=data_dir(), target=output)
+    print_line(msg("Wrote {path}. It isn't redacted: it contains the session and its files.", path=output))
+
+
+def _import_bundle(file: Path) -> None:
+    imported = import_bundle(file, work_dir=current_dir(), data_dir=ensure_data_dir())
+    short_id = imported.session.id[:_SHORT_ID_LENGTH]
+    if imported.restored_files is None:
+        print_line(
+            msg(
+                "Imported as {id}. Its files weren't restored, because this directory isn't empty. To resume"
+                " it, run: kimi-tui --session {short_id}",
+                id=imported.session.id,
+                short_id=short_id,
+            )
+        )
+    else:
+        print_line(
+            msg(
+                "Imported as {id}, with {count} files. To resume it, run: kimi-tui --session {short_id}",
+                id=imported.session.id,
+                count=imported.restored_files,
+                short_id=short_id,
+            )
+        )
 
 
 def _keys(work_dir: Path) -> list[str]:

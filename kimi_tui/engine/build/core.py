@@ -22,6 +22,7 @@ from kimi_tui.engine.build.initial_state import (
 )
 from kimi_tui.engine.build.project_review import ProjectReview, review_project
 from kimi_tui.engine.models.model_pool import ModelPool
+from kimi_tui.engine.models.spending_gate import build_spending_gate
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.session.grant_store import SessionGrantStore
 from kimi_tui.engine.session.hooks import SessionHooks, build_session_hooks
@@ -74,7 +75,10 @@ def build_core(
     workspace = PathScope(session.work_dir, initial_dirs(options, session))
     project = review_project(options, session.work_dir)
     spec = initial_spec(options, session, project.untrusted)
-    models = ModelPool(settings, session_id=session.id)
+    gate = build_spending_gate(settings.budget, options.data_dir)
+    if gate is not None:
+        resources.callback(gate.close)
+    models = ModelPool(settings, session_id=session.id, gate=gate)
     resources.push_async_callback(models.aclose)
     plan = PlanFile(options.data_dir, session.id)
     runtime_settings = initial_runtime_settings(models, options, session, spec)

@@ -10,7 +10,8 @@ from kimi_tui.config.resolved_model import ResolvedModel, resolve_model
 from kimi_tui.config.settings import Settings
 from kimi_tui.llm.capabilities import known_capabilities
 from kimi_tui.llm.factory import create_provider
-from kimi_tui.llm.provider import LLM, Price, ProviderSettings
+from kimi_tui.llm.metering.gate import SpendingGate
+from kimi_tui.llm.provider import LLM, ChatProvider, Price, ProviderSettings
 
 _DEMO = ResolvedModel(name="demo", type="demo", model="demo", max_context_size=200_000)
 
@@ -31,9 +32,11 @@ class ModelSelection:
 class ModelPool:
     """Builds and caches the configured models and the demo model."""
 
-    def __init__(self, settings: Settings, *, session_id: str) -> None:
+    def __init__(self, settings: Settings, *, session_id: str, gate: SpendingGate | None = None) -> None:
+        """`gate`: asked before each model call."""
         self._settings = settings
         self._session_id = session_id
+        self._gate = gate
         self._built: dict[str, LLM] = {}
         self.used_keys: set[str] = set()
         """API keys of the models that were used."""
@@ -89,12 +92,12 @@ class ModelPool:
         if model.name not in self._built:
             self.used_keys |= {model.api_key} - {""}
             register_secrets((model.api_key, *model.headers.values()))
-            self._built[model.name] = _build_llm(model, session_id=self._session_id)
+            self._built[model.name] = _build_llm(model, session_id=self._session_id, gate=self._gate)
         return self._built[model.name]
 
 
-def _build_llm(model: ResolvedModel, *, session_id: str) -> LLM:
-    provider = create_provider(
+def _build_llm(model: ResolvedModel, *, session_id: str, gate: SpendingGate | None) -> LLM:
+    provider: ChatProvider = create_provider(
         ProviderSettings(
             kind=model.type,
             model=model.model,
@@ -112,7 +115,18 @@ def _build_llm(model: ResolvedModel, *, session_id: str) -> LLM:
             capabilities=model.capabilities,
         )
     )
-    price = model.price
+    price = (
+        None
+        if model.price is None
+        else Price(input=model.price.input, output=model.price.output, cached=model.price.cached)
+    )
+    if gate is not None:
+        from kimi_tui.llm.metering.metered_provider import MeteredModel, MeteredProvider
+
+        metered = MeteredModel(
+            service=model.base_url or model.type, price=price, max_output_tokens=model.max_output_tokens
+        )
+        provider = MeteredProvider(provider, gate, metered)
     return LLM(
         chat_provider=provider,
         kind=model.type,
@@ -122,5 +136,5 @@ def _build_llm(model: ResolvedModel, *, session_id: str) -> LLM:
         capabilities=known_capabilities(model.type, model.model)
         if model.capabilities is None
         else model.capabilities,
-        price=None if price is None else Price(input=price.input, output=price.output, cached=price.cached),
+        price=price,
     )

@@ -6,12 +6,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from kimi_tui.base.content_parts import UserInput
-from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
+from kimi_tui.base.errors import KimiTuiError, LimitReached, MaxStepsReached
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import redact
 from kimi_tui.engine.files.session_files import SessionFiles
-from kimi_tui.soul.limits import LimitReached
 from kimi_tui.soul.soul import Soul, TurnRejected
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import TurnBegin, TurnEnd, TurnFailure, TurnOutcome

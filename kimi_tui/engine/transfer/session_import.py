@@ -6,6 +6,7 @@ from pathlib import Path
 from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.engine.transfer.atif import parse_atif
 from kimi_tui.engine.transfer.import_text import ExportedConversation, parse_export, read_text_file
 from kimi_tui.history.context import Context
 from kimi_tui.history.journal_reader import read_journal
@@ -13,7 +14,8 @@ from kimi_tui.history.session import Session, SessionStore
 
 
 async def import_session(file: Path, *, work_dir: Path, store: SessionStore) -> Session:
-    """Create a session in `work_dir` with the conversation in `file`, a JSON export or a journal.
+    """Create a session in `work_dir` with the conversation in `file`: a JSON export, an ATIF trajectory or a
+    journal.
 
     Raises: KimiTuiError.
     """
@@ -45,9 +47,13 @@ def _read_conversation(file: Path) -> ExportedConversation:
         except SessionError as error:
             raise _no_conversation_error(file, error.what) from error
     else:
-        if (export := parse_export(read_text_file(file, hint="Choose a JSON export."))) is None:
+        text = read_text_file(file, hint="Choose a JSON export.")
+        if (trajectory := parse_atif(text)) is not None:
+            conversation = ExportedConversation(*trajectory)
+        elif (export := parse_export(text)) is not None:
+            conversation = export
+        else:
             raise _no_conversation_error(file, "it isn't a JSON export")
-        conversation = export
     messages = tuple(message for message in conversation.messages if message.role != "system")
     if not messages:
         raise _no_conversation_error(file, "it has no messages")

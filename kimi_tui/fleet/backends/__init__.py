@@ -1,0 +1,1 @@
+"""Backends: where the attempts of a fleet run."""

@@ -1,0 +1,1 @@
+"""Fleets as front ends show them."""
