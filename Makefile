@@ -16,7 +16,7 @@ STATE_MACHINES := tests/engine/test_revert_state_machine.py tests/history/test_c
 # Two more than cores: many tests wait for a program or for the screen to settle.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)
 
-.PHONY: run test quick bench faults smoke check format screenshots docs clean help
+.PHONY: run test quick bench faults peers smoke check format screenshots docs clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -46,6 +46,9 @@ faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts
 		tests/workspaces/test_edits_during_commands.py
 	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compactor.py -k long_work
 
+peers: $(VENV)/.dev ## compare with the real Kimi CLI (KIMI_CLI_CHECKOUT=DIR adds its own end-to-end suite)
+	@$(BIN)/python -m tests.peers
+
 smoke: $(VENV)/.dev ## check in a minute that faults and bench still run
 	@$(BIN)/python -m tests.e2e.rounds --rounds 6 --workers 2 --seed 1
 	@$(BIN)/python -m benchmarks --smoke startup headless streaming
@@ -70,7 +73,7 @@ docs: $(VENV)/.dev ## regenerate the configuration reference and the manual page
 	@$(BIN)/python scripts/man_page.py
 
 clean: ## remove .venv and build output
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .peers dist build .mypy_cache .ruff_cache .import_linter_cache
 
 # $(1): what to install. uv when it is there, else venv and pip.
 define install

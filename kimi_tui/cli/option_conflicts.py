@@ -14,6 +14,8 @@ _EXCLUSIVE = (
     ("agent", "agent_file", "Both select the agent. Remove one of them."),
     ("read_only", "fork", "A fork can't be read-only. Remove one of them."),
 )
+KIMI_CLI_AGENT = "kimi"
+"""Agent for clients of Kimi CLI: over the Wire, output has its form, and `--session ID` creates a session."""
 _DISPLAY_OPTIONS = ("screen_reader", "inline", "read_only")
 _PRINT_ONLY = tuple(item.name for item in fields(CliOptions) if item.metadata["panel"] == PRINT_PANEL)
 
@@ -21,6 +23,8 @@ _PRINT_ONLY = tuple(item.name for item in fields(CliOptions) if item.metadata["p
 def check_conflicts(cli_options: CliOptions) -> None:
     """Check that the options can be combined. Raises UsageError, naming both options, if they can't."""
     for one, other, hint in _EXCLUSIVE:
+        if one == "agent" and cli_options.is_wire_mode and cli_options.agent == KIMI_CLI_AGENT:
+            continue  # it selects the output for clients of Kimi CLI, too
         if is_given(cli_options, one) and is_given(cli_options, other):
             raise _conflict_error(one, other, hint)
     if cli_options.fork and not (cli_options.continue_last or cli_options.session is not None):

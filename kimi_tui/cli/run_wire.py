@@ -7,7 +7,7 @@ from functools import partial
 from kimi_tui.base.interrupt import ProcessInterrupt
 from kimi_tui.base.raw_input import RawInput
 from kimi_tui.cli.bootstrap import EngineSetup, read_config_for
-from kimi_tui.cli.option_conflicts import check_conflicts
+from kimi_tui.cli.option_conflicts import KIMI_CLI_AGENT, check_conflicts
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.run_paths import resolve_paths
 from kimi_tui.cli.signals import stopping_signals
@@ -15,9 +15,6 @@ from kimi_tui.cli.stdio import process_stdio
 from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wireserver.serve import run_wire_server
-
-_KIMI_CLI_AGENT = "kimi"
-"""Agent for clients of Kimi CLI: output has its shape, and `--session ID` creates a missing session."""
 
 
 def run_wire_mode(cli_options: CliOptions) -> int:
@@ -30,7 +27,7 @@ def run_wire_mode(cli_options: CliOptions) -> int:
         paths=paths,
         config=config,
         interactive=False,
-        creates_session=cli_options.agent == _KIMI_CLI_AGENT,
+        creates_session=cli_options.agent == KIMI_CLI_AGENT,
     )
     with process_stdio("--wire") as (stdin, stdout):
         return asyncio.run(_run(setup, stdin, stdout))
@@ -46,5 +43,5 @@ async def _run(setup: EngineSetup, stdin: RawInput, stdout: io.FileIO) -> int:
             stdin=stdin,
             stdout=stdout,
             interruption=interruption,
-            sends_nulls=setup.cli_options.agent == _KIMI_CLI_AGENT,
+            for_kimi_cli=setup.cli_options.agent == KIMI_CLI_AGENT,
         )

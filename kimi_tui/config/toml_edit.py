@@ -13,8 +13,11 @@ from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.message_text import msg
 from kimi_tui.config.config_source import read_config_text
+from kimi_tui.config.kimi_cli_compat import is_from_kimi_cli
 from kimi_tui.config.project_config import project_config_path
 from kimi_tui.config.project_trust import ProjectTrust
+
+_KIMI_CLI_THEMES = ("dark", "light")
 
 
 def add_allowed_rule(path: Path, rule: str) -> None:
@@ -97,6 +100,22 @@ def _set_top_level(document: TOMLDocument, key: str, value: str) -> None:
     document[key] = value
 
 
+def _keep_valid_for_kimi_cli(path: Path, document: TOMLDocument) -> None:
+    """If Kimi CLI wrote the document, keep the theme one that it accepts. Raises ConfigError.
+
+    Kimi CLI doesn't start with another value. A missing theme is `auto` here and its default there.
+    """
+    theme = document.get("theme")
+    if theme in (None, *_KIMI_CLI_THEMES) or not is_from_kimi_cli(document.unwrap()):
+        return
+    if theme != "auto":
+        raise ConfigError(
+            msg("Kimi CLI shares {path} and doesn't accept the theme {theme}.", path=path, theme=theme),
+            hint="Use auto, dark or light, or give kimi-tui its own directory with KIMI_SHARE_DIR.",
+        )
+    del document["theme"]
+
+
 def edit_config(path: Path, change: Callable[[TOMLDocument], None]) -> None:
     """Apply `change` to the file at `path`, created if missing. Raises ConfigError."""
     if path.suffix.lower() != ".toml":
@@ -106,6 +125,7 @@ def edit_config(path: Path, change: Callable[[TOMLDocument], None]) -> None:
     except TOMLKitError as error:
         raise _not_editable_error(path, str(error).rstrip(".")) from None
     change(document)
+    _keep_valid_for_kimi_cli(path, document)
     try:
         write_private_atomic(path, tomlkit.dumps(document))
     except OSError as error:

@@ -54,7 +54,7 @@ class EngineOptions:
     demo: bool = False
     thinking: bool | None = None
     yolo: bool = False
-    dismiss_questions: bool = False
+    afk: bool = False
     """Whether the agent's questions are dismissed, because no user is there to answer them."""
     plan: bool | None = None
     """Whether to start in plan mode. None: the session's previous mode."""

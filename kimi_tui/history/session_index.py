@@ -26,6 +26,8 @@ from kimi_tui.history.session_state import read_state
 logger = logging.getLogger(__name__)
 
 TITLE_LENGTH = 80
+_CLOCK_TOLERANCE_S = 2.0
+"""An entry is written shortly after the state, with a time from before."""
 _MAX_LINES_TO_FIRST_PROMPT = 20
 
 
@@ -62,9 +64,14 @@ class SessionIndex:
         known = self._read()
         for session_id in used:
             entry = known.get(session_id)
-            if entry is None or not entry["title"]:
+            if entry is None or not entry["title"] or self._is_stale(entry):
                 known[session_id] = self._complete_entry(session_id, entry)
         return [self._summary(known[session_id], time) for session_id, time in used.items()]
+
+    def _is_stale(self, entry: dict[str, Any]) -> bool:
+        """Return whether the state was written after the entry, as by a program that then crashed."""
+        updated: float = entry["updated"]
+        return _modified(self._folder / entry["id"] / "state.json") > updated + _CLOCK_TOLERANCE_S
 
     def _used_sessions(self) -> Iterator[tuple[str, float]]:
         """Yield the sessions that have a conversation, with the time of its last write."""
@@ -102,8 +109,9 @@ class SessionIndex:
         folder = self._folder / session_id
         state = read_state(folder / "state.json")
         title = (state.title if state is not None else "") or first_prompt(folder / "context.jsonl")
-        known = entry or {"work_dir": state.work_dir if state is not None else "", "updated": 0.0}
-        completed = {"id": session_id, **known, "title": title}
+        work_dir = (state.work_dir if state is not None else "") or (entry["work_dir"] if entry else "")
+        updated = max(entry["updated"] if entry else 0.0, _modified(folder / "state.json"))
+        completed = {"id": session_id, "work_dir": work_dir, "updated": updated, "title": title}
         if completed != entry:
             self._append(completed)
         return completed
@@ -117,6 +125,14 @@ class SessionIndex:
             title=entry["title"],
             updated=max(written, entry["updated"]),
         )
+
+
+def _modified(path: Path) -> float:
+    """Return the time of a file's last write; 0 if it doesn't exist."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _parse_entry(data: bytes) -> dict[str, Any] | None:

@@ -60,6 +60,7 @@ class RawServerEntry(BaseModel):
     headers: dict[str, str] = Field(default_factory=dict)
     transport: str | None = Field(default=None, validation_alias=AliasChoices("type", "transport"))
     auth: str | None = None
+    scopes: list[str] = []
     timeout: float | None = Field(default=None, gt=0)
     startup_timeout: float | None = Field(default=None, gt=0, alias="startupTimeout")
     disabled: bool = False
@@ -190,6 +191,7 @@ def _build_server(name: str, entry: RawServerEntry, folder: Path | None) -> Serv
                 transport=transport,
                 headers={**bearer, **entry.headers},
                 oauth=oauth,
+                scopes=tuple(entry.scopes),
                 timeouts=timeouts,
             )
 

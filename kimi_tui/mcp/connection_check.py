@@ -32,7 +32,7 @@ async def check_connection(server: ServerConfig, *, data_dir: Path, work_dir: Pa
     if isinstance(server, RemoteServer):
         tokens = TokenStore(token_path(data_dir, server.url))
         if tokens.has_tokens:
-            sign_in = McpOAuth(server.url, tokens)
+            sign_in = McpOAuth(server.url, tokens, scopes=server.scopes)
         elif server.oauth:
             raise McpServerError("Not signed in.", hint=f"Run `kimi-tui mcp auth {server.name}`.")
     reaper = ProcessReaper()

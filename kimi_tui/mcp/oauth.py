@@ -2,6 +2,7 @@
 
 import asyncio
 from asyncio import StreamReader, StreamWriter
+from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
 from fastmcp.client.auth.oauth import OAuth
@@ -25,8 +26,16 @@ class NotAuthorized(Exception):
 class McpOAuth(OAuth):
     """Adds tokens to requests and refreshes them. Asks the user to sign in only if a `page` is given."""
 
-    def __init__(self, url: str, tokens: TokenStore, *, page: SignInPage | None = None) -> None:
-        super().__init__(url, client_name="kimi-tui", token_storage=tokens, callback_host="127.0.0.1")
+    def __init__(
+        self, url: str, tokens: TokenStore, *, scopes: Sequence[str] = (), page: SignInPage | None = None
+    ) -> None:
+        super().__init__(
+            url,
+            client_name="kimi-tui",
+            scopes=list(scopes) or None,
+            token_storage=tokens,
+            callback_host="127.0.0.1",
+        )
         self._page = page
         self._callback_server: tuple[asyncio.Server, asyncio.Future[dict[str, str]]] | None = None
         self.was_refused = False

@@ -228,7 +228,7 @@ class McpServer:
                 work_dir=self._context.work_dir,
                 roots=self._context.roots,
                 sign_in=(
-                    McpOAuth(self.config.url, tokens)
+                    McpOAuth(self.config.url, tokens, scopes=self.config.scopes)
                     if tokens is not None and isinstance(self.config, RemoteServer)
                     else None
                 ),

@@ -65,6 +65,8 @@ class RemoteServer:
     headers: Mapping[str, str] = field(default_factory=dict)
     oauth: bool = False
     """Whether the user must sign in with a browser."""
+    scopes: tuple[str, ...] = ()
+    """Scopes to request when signing in; empty for those that the server suggests."""
     timeouts: Timeouts = Timeouts()
 
     @property

@@ -29,7 +29,7 @@ async def sign_in_to_server(server: RemoteServer, *, data_dir: Path, page: SignI
         reaper=ProcessReaper(),
         work_dir=Path.cwd(),
         roots=(),
-        sign_in=McpOAuth(server.url, tokens, page=page),
+        sign_in=McpOAuth(server.url, tokens, scopes=server.scopes, page=page),
         timeout_s=_SIGN_IN_TIMEOUT_S,
     )
     await connection.close()

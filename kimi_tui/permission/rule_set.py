@@ -75,6 +75,10 @@ class RuleSet:
                     hint="Name the program, as in Bash(python -m pytest *) or Bash(npm run test *).",
                 )
 
+    def with_dir(self, folder: Path) -> "RuleSet":
+        """Return a copy for which `folder` is one of the additional directories."""
+        return replace(self, additional_dirs=(*self.additional_dirs, folder))
+
     def with_allowed(self, *rules: Rule) -> "RuleSet":
         """Return a copy that also allows `rules`. Raises ConfigError."""
         return replace(self, allow=tuple(dict.fromkeys((*self.allow, *rules))))

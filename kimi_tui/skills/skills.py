@@ -13,6 +13,7 @@ from kimi_tui.config.project_files import (
     find_skill_files,
     project_skill_folders,
 )
+from kimi_tui.skills.flow import Flow, parse_flow
 from kimi_tui.skills.front_matter import read_markdown
 from kimi_tui.skills.template import substitute_arguments
 
@@ -35,6 +36,8 @@ class Skill:
     """Whether the model sees it in its system prompt and may use it on its own."""
     user_invocable: bool = True
     """Whether it is a slash command."""
+    is_flow: bool = False
+    """Whether it is a flowchart of prompts, which `/flow:NAME` runs."""
 
 
 @frozen
@@ -100,7 +103,13 @@ def read_skill(file: Path) -> Skill:
         file=file,
         model_invocable=not markdown.flag("disable-model-invocation", default=False),
         user_invocable=markdown.flag("user-invocable", default=True),
+        is_flow=markdown.text("type") == "flow",
     )
+
+
+def read_flow(skill: Skill) -> Flow:
+    """Return the flowchart of a flow skill. Raises ConfigError."""
+    return parse_flow(read_markdown(skill.file).body, name=skill.name)
 
 
 def skills_prompt(skills: Sequence[Skill]) -> str:

@@ -14,9 +14,16 @@ class RuntimeSettings:
     llm: LLM | None
     thinking: bool = False
     yolo: bool = False
+    afk: bool = False
+    """Whether everything is approved and questions are dismissed, since the user is away."""
     accept_edits: bool = False
     """Whether safe edits in the working directory need no approval."""
     plan_mode: PlanMode = field(default_factory=PlanMode)
+
+    @property
+    def approves_all(self) -> bool:
+        """Whether requests are approved automatically."""
+        return self.yolo or self.afk
 
     @property
     def chat_provider(self) -> ChatProvider:

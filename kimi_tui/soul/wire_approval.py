@@ -78,6 +78,10 @@ class WireApproval:
         """
         return self._rules.may_read(path)
 
+    def add_dir(self, folder: Path) -> None:
+        """Treat `folder` as one of the session's directories."""
+        self._rules = self._rules.with_dir(folder)
+
     async def request(
         self,
         call: CallContext,
@@ -176,7 +180,7 @@ class WireApproval:
             return True
         is_harmless_search = isinstance(subject, SearchSubject) and assessment.danger is None
         return verdict is None and (
-            self._runtime_settings.yolo or is_harmless_search or self._is_accepted_edit(assessment)
+            self._runtime_settings.approves_all or is_harmless_search or self._is_accepted_edit(assessment)
         )
 
     def _is_plan(self, subject: PathSubject) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.errors import FileProblem
@@ -27,12 +28,16 @@ class LocatedPath:
     """Whether `real` is in the working directory or an added directory."""
 
 
-@frozen
+@dataclass(slots=True)
 class PathScope:
     """The working directory and the directories added to it."""
 
     work_dir: Path
     additional_dirs: tuple[Path, ...] = ()
+
+    def add_dir(self, folder: Path) -> None:
+        """Add a directory (absolute)."""
+        self.additional_dirs = (*self.additional_dirs, folder)
 
     def locate(self, text: str) -> LocatedPath:
         """Resolve `text`: an absolute path, or one relative to the working or the home directory (`~`).

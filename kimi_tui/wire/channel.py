@@ -35,12 +35,16 @@ class WireClosed(Exception):
 class Subscription:
     """Queue of one subscriber. Each message sent after subscribing arrives exactly once and in order."""
 
-    def __init__(self, *, live_only: bool = False) -> None:
-        """With `live_only`, replays are left out, including ReplayBegin and ReplayEnd."""
+    def __init__(self, *, live_only: bool = False, merges: bool = True) -> None:
+        """With `live_only`, replays are left out, including ReplayBegin and ReplayEnd.
+
+        `merges`: whether adjacent fragments that wait are merged.
+        """
         self._queue: deque[Outgoing] = deque()
         self._arrived = asyncio.Event()
         self._closed = asyncio.Event()
         self._live_only = live_only
+        self._merges = merges
         self._in_replay = False
 
     def put(self, message: Outgoing) -> None:
@@ -72,8 +76,8 @@ class Subscription:
         return bool(self._queue)
 
     def pop_pending(self) -> list[Outgoing]:
-        """Return all queued messages, with adjacent fragments merged; empty if none are queued."""
-        batch = merge_fragments(self._queue)
+        """Return all queued messages, by default with adjacent fragments merged; empty if none are queued."""
+        batch = merge_fragments(self._queue) if self._merges else list(self._queue)
         self._queue.clear()
         return batch
 
@@ -183,9 +187,12 @@ class Wire:
 
     # front end side
 
-    def subscribe(self, *, live_only: bool = False) -> Subscription:
-        """Return a subscription to all messages sent from this point, or to all but replays."""
-        subscription = Subscription(live_only=live_only)
+    def subscribe(self, *, live_only: bool = False, merges: bool = True) -> Subscription:
+        """Return a subscription to all messages sent from this point, or to all but replays.
+
+        `merges`: whether adjacent fragments that wait are merged.
+        """
+        subscription = Subscription(live_only=live_only, merges=merges)
         if self._closed:
             subscription.close()
         else:

@@ -1,6 +1,7 @@
 """The server's view of its client: its capabilities, and the messages sent to it."""
 
 import logging
+from collections.abc import Iterable
 from typing import Any
 
 from kimi_tui.base.json_lines import dump_json_line
@@ -16,7 +17,7 @@ from kimi_tui.wireserver.jsonrpc import (
     build_request,
     build_result,
 )
-from kimi_tui.wireserver.kimi_cli_nulls import with_nulls
+from kimi_tui.wireserver.kimi_cli.dialect import KimiCliDialect
 from kimi_tui.wireserver.params import ClientCapabilities
 
 logger = logging.getLogger(__name__)
@@ -27,10 +28,10 @@ class WireClient:
     read.
     """
 
-    def __init__(self, out: OutputStream, *, sends_nulls: bool = False) -> None:
-        """`sends_nulls`: send missing optional fields as null, as Kimi CLI does."""
+    def __init__(self, out: OutputStream, *, dialect: KimiCliDialect | None = None) -> None:
+        """`dialect`: translates messages for a client of Kimi CLI."""
         self._out = out
-        self._sends_nulls = sends_nulls
+        self.dialect = dialect
         self.capabilities = ClientCapabilities()
         """Capabilities from the handshake; the defaults without one."""
 
@@ -39,14 +40,18 @@ class WireClient:
         if message_id is not None:
             self._out.post(dump_json_line(build_result(message_id, result)))
 
-    def send_error(self, message_id: RpcId | None, code: ErrorCode, message: str) -> None:
-        """Answer a call, or an invalid line, with an error."""
+    def send_error(
+        self, message_id: RpcId | None, code: ErrorCode, message: str, *, method: str = ""
+    ) -> None:
+        """Answer a call of `method`, or an invalid line, with an error."""
+        if self.dialect is not None:
+            message = self.dialect.error_text(code, message, method)
         self._out.post(dump_json_line(build_error(message_id, code, message)))
 
     def reject(self, call: RpcCall, error: RpcError) -> None:
         """Answer `call` with `error`. For a notification, log the error instead."""
         if call.id is not None:
-            self.send_error(call.id, error.code, error.message)
+            self.send_error(call.id, error.code, error.message, method=call.method)
         else:
             logger.info("rejected the notification %s: %s", call.method, error.message)
 
@@ -57,8 +62,17 @@ class WireClient:
         visible = message if self.capabilities.supports_timeline else filter_for_client(message)
         if visible is None:
             return False
-        if self._sends_nulls:
-            visible = with_nulls(visible)
-        rpc = build_request(visible) if visible["type"] in REQUEST_TYPES else build_event(visible)
-        await self._out.write(dump_json_line(rpc))
+        await self.send_all([visible] if self.dialect is None else self.dialect.translate(visible))
         return True
+
+    async def replay(self, message: JsonMessage) -> bool:
+        """Send a recorded message, as `send`. Clients of Kimi CLI get no requests again."""
+        if self.dialect is not None and self.dialect.is_left_out_of_replay(message):
+            return False
+        return await self.send(message)
+
+    async def send_all(self, messages: Iterable[JsonMessage]) -> None:
+        """Send messages as they are."""
+        for message in messages:
+            rpc = build_request(message) if message["type"] in REQUEST_TYPES else build_event(message)
+            await self._out.write(dump_json_line(rpc))

@@ -11,6 +11,7 @@ from kimi_tui.wire.events import (
     Notification,
     RequestClosed,
     SessionInfo,
+    StatusUpdate,
     TurnBegin,
     TurnEnd,
 )
@@ -33,8 +34,9 @@ class EventForwarder:
         self._status = status
         self._requests = requests
         self._subscription: Subscription = wire.subscribe(
-            live_only=True
-        )  # clients request replays explicitly
+            live_only=True,  # clients request replays explicitly
+            merges=client.dialect is None,
+        )
         self._held: list[Outgoing] | None = []
         """Events from before the client's first call; None after they were sent."""
         self._side_questions: set[str] = set()
@@ -65,7 +67,16 @@ class EventForwarder:
         """Send the events from before the client's first call that the client supports."""
         held, self._held = self._held or (), None
         for message in held:
-            if self._client.capabilities.supports_timeline or isinstance(message, Notification):
+            is_for_kimi_cli = (
+                self._client.dialect is not None
+                and isinstance(message, StatusUpdate)
+                and message.mcp_status is not None
+            )
+            if (
+                self._client.capabilities.supports_timeline
+                or is_for_kimi_cli
+                or isinstance(message, Notification)
+            ):
                 await self._client.send(encode(message))
 
     async def wait_until_idle(self) -> None:
@@ -78,6 +89,8 @@ class EventForwarder:
         match message:
             case SessionInfo():
                 self._status.update_info(message)
+                if self._client.dialect is not None:
+                    self._client.dialect.update_info(message)
             case TurnBegin():
                 self._status.in_turn = True
             case RequestClosed(request_id=request_id):

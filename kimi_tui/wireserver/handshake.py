@@ -9,22 +9,21 @@ from kimi_tui.wire.commands import HookSubscription
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo
 from kimi_tui.wireserver.params import HookParams
 
+_CAPABILITIES = {"supports_question": True, "supports_plan_mode": True, "supports_timeline": True}
 
-def build_handshake(info: SessionInfo | None, *, version: str) -> dict[str, Any]:
+
+def build_handshake(info: SessionInfo | None, *, version: str, for_kimi_cli: bool = False) -> dict[str, Any]:
     """Return the result of `initialize` without the client's tools. `info` is None if no session is open.
 
-    The result always contains the server's own protocol version: Wire 1.x only adds to earlier versions, and
+    With `for_kimi_cli`, it names only capabilities that Kimi CLI has. The result always contains the server's
+    own protocol version: Wire 1.x only adds to earlier versions, and
     clients ignore what they don't know.
     """
     return {
         "protocol_version": PROTOCOL_VERSION,
         "server": {"name": "kimi-tui", "version": version},
         "slash_commands": [_command_info(command) for command in info.slash_commands] if info else [],
-        "capabilities": {
-            "supports_question": True,
-            "supports_plan_mode": True,
-            "supports_timeline": True,
-        },
+        "capabilities": {"supports_question": True} if for_kimi_cli else _CAPABILITIES,
         "hooks": {
             "supported_events": list(get_args(HookEventName)),
             "configured": dict(info.hooks) if info else {},

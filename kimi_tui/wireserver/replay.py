@@ -67,5 +67,5 @@ class ReplaySender:
         messages = read_messages(recording)
         while batch := await asyncio.to_thread(list, islice(messages, _BATCH_SIZE)):
             for message in batch:
-                if await self._client.send(message):
+                if await self._client.replay(message):
                     counts["requests" if message["type"] in REQUEST_TYPES else "events"] += 1

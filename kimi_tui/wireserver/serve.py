@@ -17,6 +17,7 @@ from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Shutdown
 from kimi_tui.wireserver.client import WireClient
 from kimi_tui.wireserver.jsonrpc import ErrorCode
+from kimi_tui.wireserver.kimi_cli.dialect import KimiCliDialect
 from kimi_tui.wireserver.server import WireServer
 
 logger = logging.getLogger(__name__)
@@ -44,23 +45,23 @@ async def run_wire_server(
     stdin: ClientLineReader,
     stdout: RawStream,
     interruption: ProcessInterrupt,
-    sends_nulls: bool = False,
+    for_kimi_cli: bool = False,
 ) -> int:
     """Serve until the client closes its side or a signal arrives. Return the exit code.
 
-    With `sends_nulls`, missing optional fields are sent as null, as Kimi CLI does.
+    With `for_kimi_cli`, output is that of Kimi CLI, for its clients.
 
     `start` opens an engine behind `wire` and serves it until Shutdown. Raises the error that prevented the
     engine from opening, except for a missing model, which is reported to the client when it sends a prompt.
     """
     out = OutputStream(stdout)
     async with asyncio.TaskGroup() as group:
-        client = WireClient(out, sends_nulls=sends_nulls)
+        client = WireClient(out, dialect=KimiCliDialect() if for_kimi_cli else None)
         server = WireServer(wire=wire, client=client, version=version, tasks=group)
         forward_task = group.create_task(server.forward_events())
         closing = asyncio.Event()
         engine_task = group.create_task(_serve(start, wire, server, closing))
-        read_task = group.create_task(_read(stdin, out, server))
+        read_task = group.create_task(_read(stdin, client, server))
         stop_tasks = [group.create_task(waiting) for waiting in (interruption.wait(), out.broken.wait())]
         await asyncio.wait([engine_task, read_task, *stop_tasks], return_when=asyncio.FIRST_COMPLETED)
         for task in (read_task, *stop_tasks):
@@ -106,14 +107,14 @@ async def _serve(
     return None
 
 
-async def _read(stdin: ClientLineReader, out: OutputStream, server: WireServer) -> None:
+async def _read(stdin: ClientLineReader, client: WireClient, server: WireServer) -> None:
     """Handle the client's lines until it closes its side."""
     while True:
         try:
             line = await read_in_thread(partial(stdin.readline, MAX_LINE_BYTES))
         except LineTooLong:
             message = f"The line is longer than {MAX_LINE_BYTES // (1024 * 1024)} MB."
-            WireClient(out).send_error(None, ErrorCode.BAD_REQUEST, message)
+            client.send_error(None, ErrorCode.BAD_REQUEST, message)
             continue
         except OSError:
             logger.warning("can't read standard input", exc_info=True)

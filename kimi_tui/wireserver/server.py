@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from kimi_tui.wire.commands import (
     RegisterTools,
     RunSlash,
     SetPlanMode,
+    SetYolo,
     Steer,
     SubscribeHooks,
     TimelineCommand,
@@ -26,12 +28,14 @@ from kimi_tui.wireserver.client_tools import split_usable
 from kimi_tui.wireserver.event_forwarder import EventForwarder
 from kimi_tui.wireserver.handshake import build_handshake, hook_subscriptions
 from kimi_tui.wireserver.jsonrpc import ErrorCode, RpcCall, RpcError, RpcReply, parse_line
+from kimi_tui.wireserver.kimi_cli.dialect import KimiCliDialect
 from kimi_tui.wireserver.params import InitializeParams, InputParams, PlanModeParams, parse_params
 from kimi_tui.wireserver.pending_requests import PendingRequests
 from kimi_tui.wireserver.replay import ReplaySender
 from kimi_tui.wireserver.session_status import SessionStatus
 from kimi_tui.wireserver.timeline_methods import METHODS, TimelineMethod, run_method
 
+_YOLO = "/yolo"
 _SIDE_QUESTION = "btw"
 """Command that can run during a turn."""
 
@@ -117,7 +121,7 @@ class WireServer:
         self._check_idle()
         self._client.capabilities = params.capabilities
         info = self._status.info
-        result = build_handshake(info, version=self._version)
+        result = build_handshake(info, version=self._version, for_kimi_cli=self._client.dialect is not None)
         if info is not None:
             await self._wire.command_and_wait(ExcludeTools(params.capabilities.unanswerable_tools))
         if params.hooks is not None and info is not None:
@@ -135,11 +139,15 @@ class WireServer:
     async def _run_prompt(self, call: RpcCall) -> None:
         user_input = parse_params(InputParams, call).user_input
         self._check_idle()
-        if (error := app_only_error(self._status.info, user_input)) is not None:
+        is_yolo = user_input == _YOLO and self._client.dialect is not None
+        if not is_yolo and (error := app_only_error(self._status.info, user_input)) is not None:
             raise RpcError(ErrorCode.BAD_PARAMS, str(error))
         self._status.check_model()
         await self._forwarder.send_held_events()
         self._status.prompt = call
+        if user_input == _YOLO and self._client.dialect is not None:
+            self._start_task(self._switch_yolo(call, self._client.dialect))
+            return
         command = self._status.parse_command(user_input)
         if command is None or not isinstance(user_input, str):
             self._wire.command(Prompt(user_input))
@@ -217,12 +225,28 @@ class WireServer:
         finally:
             self._timeline_calls -= 1
 
+    async def _switch_yolo(self, call: RpcCall, dialect: KimiCliDialect) -> None:
+        """Turn yolo mode on or off, for a client of Kimi CLI. Others have their own control."""
+        enabled = not (self._status.info is not None and self._status.info.yolo)
+        await self._client.send_all(dialect.begin_command(_YOLO))
+        with suppress(WireClosed):
+            await self._wire.command_and_wait(SetYolo(enabled))
+        dialect.add_text("Yolo mode: on. Everything is approved." if enabled else "Yolo mode: off.")
+        await self._client.send_all(dialect.end_command())
+        self._status.prompt = None
+        self._client.send_result(call.id, {"status": "finished"})
+
     async def _run_slash(self, call: RpcCall, line: str) -> None:
+        dialect = self._client.dialect
+        if dialect is not None:
+            await self._client.send_all(dialect.begin_command(f"/{line}"))
         try:
             await self._wire.command_and_wait(RunSlash(line))
         except WireClosed:
             return
         await self._forwarder.wait_until_idle()
+        if dialect is not None:
+            await self._client.send_all(dialect.end_command())
         if self._status.prompt is call:
             self._status.prompt = None
             self._client.send_result(call.id, {"status": "finished"})

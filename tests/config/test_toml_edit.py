@@ -2,6 +2,7 @@
 
 import stat
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -107,3 +108,24 @@ def test_a_failed_write_is_an_error(home):
     blocked = home.write(COMMENTED) / "config.toml"
     with pytest.raises(ConfigError, match=r"Can't write .*: Not a directory"):
         set_theme(blocked, "light")
+
+
+KIMI_CLI_CONFIG = 'theme = "dark"\nskip_afk_prompt_injection = false\n'
+
+
+def test_a_config_that_kimi_cli_shares_keeps_a_theme_that_it_accepts(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(KIMI_CLI_CONFIG)
+    set_theme(path, "light")
+    assert 'theme = "light"' in path.read_text()
+    set_theme(path, "auto")
+    assert "theme" not in path.read_text()
+    with pytest.raises(ConfigError, match="doesn't accept the theme high-contrast"):
+        set_theme(path, "high-contrast")
+    assert "high-contrast" not in path.read_text()
+
+
+def test_our_own_config_gets_any_theme(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    set_theme(path, "auto")
+    assert path.read_text() == 'theme = "auto"\n'

@@ -56,3 +56,114 @@ def test_a_provider_without_a_key_is_a_missing_model(connect: Connect, program: 
     client.initialize()
     assert client.prompt("go")["error"]["code"] == -32001
     assert client.process.poll() is None
+
+
+def test_slash_commands_answer_with_text(connect: Connect, program: Program) -> None:
+    program.script("text: hello", "text: a summary")
+    client = connect("--agent", "kimi")
+    client.prompt("hi")
+    for command, answer in (
+        ("/compact", ""),
+        ("/clear", "The context has been cleared."),
+        ("/reset", "The context has been cleared."),
+        ("/yolo", "Yolo mode: on. Everything is approved."),
+        ("/yolo", "Yolo mode: off."),
+        ("/afk", "Afk mode: on Everything is approved, and questions are dismissed."),
+        ("/afk", "Afk mode: off"),
+        ("/add-dir", "Added directories None. Add one with /add-dir PATH."),
+    ):
+        start = len(client.seen)
+        assert client.prompt(command)["result"] == {"status": "finished"}
+        kinds = [it["params"]["type"] for it in client.seen[start:] if "method" in it]
+        assert (kinds[0], kinds[-1]) == ("TurnBegin", "TurnEnd")
+        text = client.last_event("ContentPart")["text"]
+        assert text == answer or not answer, command
+
+
+def test_afk_mode_approves_commands_and_dismisses_questions(connect: Connect, program: Program) -> None:
+    question = {"question": "Which?", "options": [{"label": "x"}, {"label": "y"}]}
+    program.script(
+        script(tool_call("a", "Shell", command="touch made")),
+        script(tool_call("b", "AskUserQuestion", questions=[question])),
+        "text: done",
+    )
+    client = connect("--agent", "kimi")
+    client.initialize(capabilities={"supports_question": True})
+    client.prompt("/afk on")
+    assert client.prompt("go")["result"] == {"status": "finished"}
+    assert (program.work_dir / "made").exists()
+    assert "ApprovalRequest" not in client.kinds
+    assert "QuestionRequest" not in client.kinds
+
+
+def test_an_added_directory_is_used_like_the_working_directory(connect: Connect, program: Program) -> None:
+    other = program.home / "other"
+    other.mkdir()
+    (other / "file.txt").write_text("inside")
+    program.script(
+        script(tool_call("a", "ReadFile", path=str(other / "file.txt"))), "text: done", "text: hello"
+    )
+    client = connect("--agent", "kimi", "--session", "s")
+    assert client.prompt(f"/add-dir {other}")["result"] == {"status": "finished"}
+    assert client.last_event("ContentPart")["text"] == f"Added {other}"
+    client.prompt("read it")
+    assert "ApprovalRequest" not in client.kinds
+    assert "inside" in str(client.last_event("ToolResult")["return_value"])
+    client.close_stdin()
+    again = connect("--agent", "kimi", "--session", "s")
+    again.prompt("/add-dir")
+    assert str(other) in again.last_event("ContentPart")["text"]
+
+
+def test_each_step_of_a_flow_is_a_turn(connect: Connect, program: Program) -> None:
+    folder = program.home / "skills" / "release"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(
+        "---\nname: release\ndescription: Releases\ntype: flow\n---\n```mermaid\nflowchart TD\n"
+        "A([BEGIN]) --> B[Build it] --> C{Does it work?}\nC -->|no| B\nC -->|yes| D([END])\n```\n"
+    )
+    program.script(
+        "text: built",
+        "text: hm",
+        "text: <choice>no</choice>",
+        "text: built again",
+        "text: <choice>yes</choice>",
+    )
+    client = connect("--agent", "kimi", "--skills-dir", str(folder.parent))
+    start = len(client.seen)
+    assert client.prompt("/flow:release")["result"] == {"status": "finished"}
+    turns = [it["params"] for it in client.seen[start:] if it.get("params", {}).get("type") == "TurnBegin"]
+    prompts = [str(turn["payload"]["user_input"]).split("\n")[0] for turn in turns]
+    assert prompts == [
+        "/flow:release",
+        "Build it",
+        "Does it work?",
+        "Does it work?",
+        "Build it",
+        "Does it work?",
+    ]
+    assert client.kinds.count("TurnEnd") == len(turns)
+
+
+def test_a_flow_ends_in_other_front_ends_too(program: Program) -> None:
+    folder = program.home / "skills" / "release"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(
+        "---\nname: release\ndescription: Releases\ntype: flow\n---\n```mermaid\nflowchart TD\n"
+        "A([BEGIN]) --> B[Build it] --> C[Ship it] --> D([END])\n```\n"
+    )
+    program.script("text: built", "text: shipped")
+    done = program.run("--skills-dir", str(folder.parent), "-p", "/flow:release")
+    assert done.exit_code == 0, done.stderr
+    assert "shipped" in done.stdout
+
+
+def test_an_agent_file_can_be_added(connect: Connect, program: Program) -> None:
+    agent = program.home / "agent.yaml"
+    agent.write_text(
+        "version: 1\nagent:\n  extend: default\n  exclude_tools:\n    - 'kimi_cli.tools.shell:Shell'\n"
+    )
+    program.script(script(tool_call("a", "Shell", command="true")), "text: done")
+    client = connect("--agent", "kimi", "--agent-file", str(agent))
+    client.prompt("go")
+    assert client.last_event("ToolResult")["return_value"]["message"] == "Tool `Shell` not found"

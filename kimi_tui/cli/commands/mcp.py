@@ -57,6 +57,10 @@ def add(
         Literal["oauth"] | None,
         typer.Option("--auth", "-a", help="Sign in with OAuth (`kimi-tui mcp auth`)."),
     ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option("--scope", metavar="SCOPE", help="Request an OAuth scope; repeatable."),
+    ] = None,
 ) -> None:
     """Add a server to your mcp.json, or replace it.
 
@@ -67,8 +71,8 @@ def add(
     is_url = len(words) == 1 and words[0].startswith(("http://", "https://"))
     kind = transport or ("http" if is_url else "stdio")
     if kind == "stdio":
-        if header or auth:
-            raise UsageError("--header and --auth require a URL.", hint="Remove them.")
+        if header or auth or scope:
+            raise UsageError("--header, --auth and --scope require a URL.", hint="Remove them.")
         if not words:
             raise UsageError(
                 "No command given.", hint=msg("Run `kimi-tui mcp add {name} -- COMMAND`.", name=name)
@@ -91,6 +95,10 @@ def add(
             entry["headers"] = dict(_parse_pair(item, ":", _HEADER) for item in header)
         if auth:
             entry["auth"] = auth
+        if scope and not auth:
+            raise UsageError("--scope requires --auth oauth.", hint="Add it.")
+        if scope:
+            entry["scopes"] = scope
     (server,) = parse_servers(source_from_entry(name, entry))
     path = user_mcp_path(ensure_data_dir())
     write_server(path, name, entry)
@@ -200,7 +208,9 @@ def _format_entry(entry: ServerEntry) -> str:
         case InvalidServer(name=name, problem=problem):
             return f"{name}: {problem or 'disabled'}"
         case RemoteServer(name=name, oauth=True) if not _is_signed_in(entry):
-            return f"{name} ({entry.transport}): {entry.target}  [to sign in, run: kimi-tui mcp auth {name}]"
+            scopes = f"  [scopes: {sanitize_line(', '.join(entry.scopes))}]" if entry.scopes else ""
+            sign_in = f"  [to sign in, run: kimi-tui mcp auth {name}]"
+            return f"{name} ({entry.transport}): {entry.target}{scopes}{sign_in}"
         case _:
             return f"{entry.name} ({entry.transport}): {entry.target}"
 

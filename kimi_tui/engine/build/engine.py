@@ -20,9 +20,11 @@ from kimi_tui.engine.session.side_questions import SideQuestions
 from kimi_tui.engine.session.title import SessionTitle
 from kimi_tui.engine.session.turns import TurnQueue
 from kimi_tui.engine.session.user_services import build_user_services
+from kimi_tui.engine.slash.access import AddDirCommand, afk_command
 from kimi_tui.engine.slash.agents import agents_command
 from kimi_tui.engine.slash.context import context_command
 from kimi_tui.engine.slash.dispatcher import SlashDispatcher
+from kimi_tui.engine.slash.flow import FlowRunner
 from kimi_tui.engine.slash.hooks import hooks_command
 from kimi_tui.engine.slash.init import init_command
 from kimi_tui.engine.slash.plan import plan_command
@@ -144,10 +146,8 @@ def _build_metadata(core: SessionCore, title: SessionTitle, publisher: SessionPu
         title=title,
         modes=core.modes,
         publisher=publisher,
-        extra={
-            "agent": core.agent_name if core.agent_name != DEFAULT_AGENT else "",
-            "additional_dirs": tuple(map(str, core.workspace.additional_dirs)),
-        },
+        agent=core.agent_name if core.agent_name != DEFAULT_AGENT else "",
+        scope=core.workspace,
     )
 
 
@@ -179,6 +179,14 @@ def _session_commands(
     """Return the slash commands of the session's parts."""
     return (
         plan_command(core.modes),
+        afk_command(core.modes, publisher),
+        AddDirCommand(
+            session=core.session,
+            scope=core.workspace,
+            approval=core.approval,
+            notes=runtime.pending_notes,
+            publisher=publisher,
+        ).command,
         services.side_questions.command,
         hooks_command(core.hooks, publisher),
         runtime.background_work.command,
@@ -206,5 +214,11 @@ def _session_commands(
             untrusted=core.project.untrusted,
             sender=core.wire,
         ),
-        *runtime.skill_library.slash_commands(core.session.work_dir, core.approval),
+        *runtime.skill_library.slash_commands(
+            core.session.work_dir,
+            core.approval,
+            FlowRunner(
+                soul=runtime.soul, context=core.context, max_nodes=core.limits.max_steps, sender=core.wire
+            ),
+        ),
     )

@@ -10,7 +10,8 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.secret_paths import is_private
 from kimi_tui.engine.options import EngineOptions
-from kimi_tui.engine.slash.registry import PromptCommand
+from kimi_tui.engine.slash.flow import FlowRunner
+from kimi_tui.engine.slash.registry import PromptCommand, SlashCommand
 from kimi_tui.skills import commands as markdown_commands
 from kimi_tui.skills import skills
 from kimi_tui.skills.commands import MarkdownCommand, command_folders, find_commands
@@ -34,14 +35,19 @@ class SkillLibrary:
         """Skills as listed in the system prompt."""
         return skills_prompt(self.skills)
 
-    def slash_commands(self, work_dir: Path, approval: Approval) -> tuple[PromptCommand, ...]:
-        """Return a slash command for each: `/skill:NAME` for skills, and custom commands by name."""
+    def slash_commands(
+        self, work_dir: Path, approval: Approval, flows: FlowRunner
+    ) -> tuple[PromptCommand | SlashCommand, ...]:
+        """Return a slash command for each: `/skill:NAME` for skills, `/flow:NAME` for those that are flows as
+        well, and custom commands by name.
+        """
 
         def may_include(path: Path) -> bool:
             return not is_private(path) and approval.may_read(path)
 
         return (
             *(_skill_command(skill) for skill in self.skills if skill.user_invocable),
+            *(flows.command(skill) for skill in self.skills if skill.user_invocable and skill.is_flow),
             *(_markdown_command(command, work_dir, may_include) for command in self.commands),
         )
 

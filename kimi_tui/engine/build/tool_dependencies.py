@@ -70,7 +70,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
         PathScope: core.workspace,
         Approval: core.approval,
         PlanModeControl: core.modes,
-        Questions: WireQuestions(core.wire, dismiss_all=core.options.dismiss_questions),
+        Questions: WireQuestions(core.wire, core.runtime_settings),
         HookDispatcher: core.hooks,
         TodoStore: todos,
         DMailbox: dmailbox,

@@ -1,6 +1,5 @@
 """Metadata that a resumed session needs: title, directories, agent and modes."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from kimi_tui.base.content_parts import UserInput
@@ -8,6 +7,7 @@ from kimi_tui.engine.session.modes import Modes
 from kimi_tui.engine.session.publisher import SessionPublisher
 from kimi_tui.engine.session.title import SessionTitle
 from kimi_tui.history.session import Session
+from kimi_tui.tools.path_scope import PathScope
 
 
 class SessionMetadata:
@@ -20,21 +20,26 @@ class SessionMetadata:
         title: SessionTitle,
         modes: Modes,
         publisher: SessionPublisher,
-        extra: Mapping[str, Any],
+        agent: str,
+        scope: PathScope,
     ) -> None:
-        """`extra` are further fields of the session's state, with their values in this run."""
+        """`agent` is empty for the default agent."""
         self._session = session
         self._title = title
         self._modes = modes
         self._publisher = publisher
-        self._extra = extra
+        self._agent = agent
+        self._scope = scope
 
     async def save_changes(self, user_input: UserInput) -> None:
         """Save the metadata that changed, for a session that gets `user_input`. Raises SessionError."""
         title = self._title.suggest(user_input)
         changes: dict[str, Any] = ({"title": title} if title else {}) | self._modes.unsaved
         state = self._session.state
-        changes |= {name: it for name, it in self._extra.items() if getattr(state, name) != it}
+        if state.agent != self._agent:
+            changes["agent"] = self._agent
+        if state.additional_dirs != (folders := tuple(map(str, self._scope.additional_dirs))):
+            changes["additional_dirs"] = folders
         if changes:
             await self._session.update_state(**changes)
             self._publisher.send_info()

@@ -44,8 +44,13 @@ class Modes:
 
     @property
     def approves_all(self) -> bool:
-        """Whether all requests are approved automatically (yolo)."""
-        return self._runtime_settings.yolo
+        """Whether all requests are approved automatically (yolo or afk)."""
+        return self._runtime_settings.approves_all
+
+    @property
+    def is_afk(self) -> bool:
+        """Whether afk mode is on."""
+        return self._runtime_settings.afk
 
     @property
     def unsaved(self) -> dict[str, Any]:
@@ -64,10 +69,16 @@ class Modes:
         self._handle_change()
 
     async def set_yolo(self, enabled: bool) -> None:
-        """Turn yolo mode on or off."""
+        """Turn yolo mode on or off. Off ends afk mode as well."""
         self._runtime_settings.yolo = enabled
+        self._runtime_settings.afk = self._runtime_settings.afk and enabled
         self._handle_change()
         await self._save(yolo=enabled)
+
+    async def set_afk(self, enabled: bool) -> None:
+        """Turn afk mode on or off, for this run."""
+        self._runtime_settings.afk = enabled
+        self._handle_change()
 
     async def set_accept_edits(self, enabled: bool) -> None:
         """Turn automatic approval of harmless edits in the working directory on or off."""

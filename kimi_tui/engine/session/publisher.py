@@ -68,7 +68,7 @@ class SessionPublisher:
                 model_kind=llm.kind if llm is not None else "",
                 agent=self._agent.name,
                 thinking=self._runtime_settings.thinking,
-                yolo=self._runtime_settings.yolo,
+                yolo=self._runtime_settings.approves_all,
                 plan_mode=self._runtime_settings.plan_mode.is_on,
                 accept_edits=self._runtime_settings.accept_edits,
                 sandbox=self._sandbox,

@@ -64,7 +64,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
     CommandTopic(
         "permissions",
         tr_lazy("Permissions"),
-        ("plan", "edits", "yolo", "permissions"),
+        ("plan", "edits", "yolo", "afk", "add-dir", "permissions"),
         ("approval", "approvals", "allow", "mode", "modes", "security"),
     ),
     CommandTopic(
@@ -132,6 +132,8 @@ COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "undo": ("back", "unrevert"),
     "write": ("unlock", "read-only"),
     "yolo": ("auto-approve", "bypass", "dangerous", "mode"),
+    "afk": ("away", "unattended", "auto-approve"),
+    "add-dir": ("folder", "directory", "workspace"),
 }
 """Further words that find a command in menus. They can't be typed as its name."""
 

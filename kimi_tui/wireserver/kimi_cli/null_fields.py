@@ -9,6 +9,7 @@ from kimi_tui.wireserver.event_filter import JsonMessage
 
 _OPTIONAL_FIELDS: dict[str, tuple[str, ...]] = {
     "ToolCall": ("extras",),
+    "ToolCallPart": ("arguments_part",),
     "StatusUpdate": (
         "context_usage",
         "context_tokens",
@@ -29,6 +30,9 @@ _OPTIONAL_FIELDS: dict[str, tuple[str, ...]] = {
 }
 
 
+_QUESTION_FIELDS = {"body": "", "other_label": "", "other_description": ""}
+
+
 def with_nulls(message: JsonMessage) -> JsonMessage:
     """Return `message` with null for each of its optional fields that is missing."""
     kind, payload = message["type"], dict(message["payload"])
@@ -40,13 +44,23 @@ def with_nulls(message: JsonMessage) -> JsonMessage:
         case "ContentPart" if payload.get("type") == "think":
             payload.setdefault("encrypted", None)
             payload.pop("calls_before", None)
-        case "ContentPart" if isinstance(url := payload.get(str(payload.get("type"))), dict):
-            payload[str(payload["type"])] = {**url, "id": url.get("id")}
+        case "ContentPart":
+            payload = _with_media_id(payload)
+        case "TurnBegin" | "SteerInput" if isinstance(parts := payload.get("user_input"), list):
+            payload["user_input"] = [_with_media_id(part) for part in parts]
+        case "QuestionRequest":
+            payload["questions"] = [{**_QUESTION_FIELDS, **each} for each in payload["questions"]]
         case "ApprovalRequest":
             payload = _with_foreground_turn(payload)
         case "SubagentEvent" if _is_message(payload.get("event")):
             payload["event"] = with_nulls(payload["event"])
     return {"type": kind, "payload": payload}
+
+
+def _with_media_id(part: dict[str, Any]) -> dict[str, Any]:
+    kind = str(part.get("type"))
+    media = part.get(kind)
+    return {**part, kind: {**media, "id": media.get("id")}} if isinstance(media, dict) else part
 
 
 def _with_foreground_turn(payload: dict[str, Any]) -> dict[str, Any]:

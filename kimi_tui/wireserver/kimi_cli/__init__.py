@@ -1,0 +1,1 @@
+"""Output for clients of Kimi CLI, which are served with `--agent kimi`."""

@@ -1,0 +1,123 @@
+"""`make peers`: compare kimi-tui with the real Kimi CLI, and print the figures.
+
+Kimi CLI is installed from the package index into `.peers/`, or used from KIMI_TUI_PEER_KIMI_CLI (the path of
+its command). Its end-to-end suite isn't in the package: KIMI_CLI_CHECKOUT names a checkout of its source.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+from tests.e2e.program import KIMI_TUI
+from tests.peers.comparison import agreement, read_recording, run_all, write_recording
+from tests.peers.peer_programs import KIMI_CLI, find_kimi_cli, peer_kimi_cli, peer_kimi_tui
+
+ROOT = Path(__file__).parents[2]
+VENV = ROOT / ".peers" / "kimi-cli"
+REQUIREMENT = "kimi-cli==1.49.*"
+CHECKOUT = "KIMI_CLI_CHECKOUT"
+PYTHONS = ("python3.14", "python3.13", "python3.12", "python3")
+
+
+def main() -> int:
+    """Run everything that can run here. Return 1 if a test failed."""
+    print(f"Kimi CLI: {install_kimi_cli()}", flush=True)
+    compare_scenarios()
+    run_suite()
+    tests = [sys.executable, "-m", "pytest", "-n", "2", "tests/peers", "tests/e2e/test_kimi_cli_data.py"]
+    return subprocess.run([*tests, "-rs"], cwd=ROOT, check=False).returncode
+
+
+def install_kimi_cli() -> str:
+    """Make Kimi CLI available to the tests. Return what is used, or why there is none."""
+    if (path := find_kimi_cli()) is not None:
+        return path
+    command = VENV / "bin" / "kimi"
+    if not command.exists():
+        python = next(filter(None, map(_recent_python, PYTHONS)), None)
+        if python is None:
+            return "skipped, needs Python 3.12 or newer"
+        if (problem := _install(python)) is not None:
+            return f"skipped, can't install {REQUIREMENT}: {problem}"
+    os.environ[KIMI_CLI] = str(command)
+    return str(command)
+
+
+def _recent_python(name: str) -> str | None:
+    path = shutil.which(name)
+    check = "import sys; sys.exit(sys.version_info < (3, 12))"
+    return path if path and subprocess.run([path, "-c", check], check=False).returncode == 0 else None
+
+
+def _install(python: str) -> str | None:
+    """Install Kimi CLI. Return the last line of the installer's output if that fails."""
+    steps = (
+        [python, "-m", "venv", str(VENV)],
+        [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", REQUIREMENT],
+        [str(VENV / "bin" / "python"), "-m", "compileall", "-q", str(VENV / "lib")],
+    )
+    for step in steps[:2]:
+        done = subprocess.run(step, check=False, capture_output=True, text=True)
+        if done.returncode:
+            shutil.rmtree(VENV, ignore_errors=True)
+            return (done.stderr.strip() or "unknown error").splitlines()[-1]
+    subprocess.run(steps[2], check=False, capture_output=True)
+    return None
+
+
+def compare_scenarios() -> None:
+    """Run the scenarios on both programs, and print where they differ."""
+    command = find_kimi_cli()
+    with tempfile.TemporaryDirectory(prefix="peers-") as folder:
+        theirs = read_recording()
+        if command is not None:
+            theirs = run_all(partial(peer_kimi_cli, command=command), Path(folder, "theirs"))
+            if os.environ.get("KIMI_TUI_PEER_RECORD"):
+                write_recording(theirs)
+        ours = run_all(peer_kimi_tui, Path(folder, "ours"))
+    results = {name: agreement(ours[name], theirs[name]) for name in theirs}
+    for name, result in sorted(results.items(), key=lambda item: item[1]):
+        print(f"  {result:10} {name}")
+    counts = Counter(results.values())
+    by_shape = counts["verbatim"] + counts["shape"]
+    source = "the real Kimi CLI" if command is not None else "recorded output"
+    print(f"Scenarios, against {source}: {len(results)}; {counts['verbatim']} verbatim, {by_shape} by shape.")
+
+
+def run_suite() -> None:
+    """Run Kimi CLI's end-to-end suite from a checkout against kimi-tui, and print the figures."""
+    checkout = os.environ.get(CHECKOUT) or str(ROOT / ".peers" / "kimi-cli-checkout")
+    suite = Path(checkout, "tests_e2e")
+    if not suite.is_dir():
+        print(f"Its own suite: skipped, no tests_e2e in {checkout}. Set {CHECKOUT} to a checkout.")
+        return
+    for name, environment in (("verbatim", {}), ("by shape", {"KIMI_TUI_PEER_SHAPE": "1"})):
+        print(f"Its own suite, {name}: {_run_suite(suite, environment)}", flush=True)
+
+
+def _run_suite(suite: Path, environment: dict[str, str]) -> str:
+    command = shlex.join([KIMI_TUI, "--wire", "--agent", "kimi"])
+    plugin = ["-p", "tests.peers.suite_plugin", "-c", os.devnull, "--rootdir", str(suite.parent)]
+    paths = f"{suite.parent}{os.pathsep}{ROOT}"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *plugin, str(suite)],
+        cwd=suite.parent,
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths, "KIMI_E2E_WIRE_CMD": command, **environment},
+    )
+    lines = done.stdout.strip().splitlines() or done.stderr.strip().splitlines() or ["no output"]
+    failed = [line for line in lines if re.match("(FAILED|ERROR) ", line)]
+    return "\n".join([lines[-1], *(f"  {line[:150]}" for line in failed)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
