@@ -78,6 +78,7 @@ def engine_options(agent_options: AgentOptions) -> EngineOptions:
         max_cost_usd=agent_options.max_cost_usd,
         max_time_s=agent_options.max_time_s,
         interactive=False,
+        generates_title=False,
     )
 
 

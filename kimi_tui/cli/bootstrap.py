@@ -42,6 +42,8 @@ class EngineSetup:
     """Whether a user can answer requests."""
     creates_session: bool = False
     """Whether a session with the given id is created if it doesn't exist."""
+    generates_title: bool = True
+    """Whether the model may be asked for the session's title."""
 
     async def serve(
         self,
@@ -146,6 +148,7 @@ class EngineSetup:
             mcp=McpSelection(tuple(cli.mcp_config), tuple(path.expanduser() for path in cli.mcp_config_file)),
             max_cost_usd=cli.max_cost,
             max_time_s=cli.max_time,
+            generates_title=self.generates_title,
             interactive=self.interactive,
         )
 

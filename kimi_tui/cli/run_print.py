@@ -44,7 +44,9 @@ def run_print_mode(cli_options: CliOptions) -> int:
         except KimiTuiError as error:
             _write_failure(cli_options, error)
             raise
-        setup = EngineSetup(cli_options=cli_options, paths=paths, config=config, interactive=False)
+        setup = EngineSetup(
+            cli_options=cli_options, paths=paths, config=config, interactive=False, generates_title=False
+        )
         return asyncio.run(_run(setup, options, stdin, stdout))
 
 

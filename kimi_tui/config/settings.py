@@ -309,6 +309,10 @@ class Settings(_Table):
     """Whether new sessions approve everything that no rule denies, as with `--yolo`."""
     default_plan_mode: bool = False
     """Whether new sessions start in plan mode."""
+    session_titles: bool = True
+    """Whether the model gives a new session its title, with one small request after the first turn. Otherwise
+    the title is the first prompt.
+    """
     default_editor: str = ""
     """Editor command, such as `code --wait`. By default `VISUAL` or `EDITOR`."""
     providers: dict[str, ProviderConfig] = {}

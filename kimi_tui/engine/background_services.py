@@ -9,6 +9,7 @@ from kimi_tui.engine.background_work import BackgroundWork
 from kimi_tui.engine.mcp.session_mcp import SessionMcp
 from kimi_tui.engine.session.hooks import SessionHooks
 from kimi_tui.engine.session.side_questions import SideQuestions
+from kimi_tui.engine.session.title_generator import TitleGenerator
 from kimi_tui.engine.session.usage import SessionUsage
 from kimi_tui.engine.timeline.service import TimelineService
 from kimi_tui.wire.channel import Wire
@@ -22,6 +23,7 @@ class BackgroundServices:
     hooks: SessionHooks
     mcp: SessionMcp | None = None
     side_questions: SideQuestions
+    title_generator: TitleGenerator | None = None
     background_work: BackgroundWork
     timeline: TimelineService
 
@@ -34,12 +36,17 @@ class BackgroundServices:
         group.create_task(self.session_usage.save_until_closed(wire.subscribe()))
         side_questions = group.create_task(self.side_questions.serve())
         timeline = group.create_task(self.timeline.run())
+        title = (
+            group.create_task(self.title_generator.serve(wire)) if self.title_generator is not None else None
+        )
         mcp = group.create_task(self.mcp.run()) if self.mcp is not None else None
         try:
             self.hooks.start(group)
             yield
         finally:
             timeline.cancel()
+            if title is not None:
+                title.cancel()
             await self.background_work.close()
             side_questions.cancel()
             await asyncio.wait([side_questions])

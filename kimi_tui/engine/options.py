@@ -70,6 +70,10 @@ class EngineOptions:
     """Compaction strategy. None: the one in `settings`."""
     max_cost_usd: float | None = None
     max_time_s: float | None = None
+    generates_title: bool = True
+    """Whether the model may be asked for the session's title, as `session_titles` says. False if the session
+    ends before the title could be used.
+    """
     interactive: bool = True
     """Whether a user is present. Otherwise the session's previous yolo mode is ignored."""
 

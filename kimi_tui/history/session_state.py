@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
+from typing import Literal
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.json_codec import from_jsonable, to_jsonable
@@ -13,6 +14,7 @@ from kimi_tui.wire.display_blocks import TodoItem
 from kimi_tui.wire.timeline import RevertReason
 
 _MAX_UNDO_ENTRIES = 100
+TitleSource = Literal["", "prompt", "model", "user"]
 
 
 @frozen
@@ -59,6 +61,8 @@ class SessionState:
     """Settings and lists of one session. Fields missing in the file have their defaults."""
 
     title: str = ""
+    title_source: TitleSource = ""
+    """Where the title is from; empty if it isn't known. Only a prompt is replaced by a generated title."""
     work_dir: str = ""
     todos: tuple[TodoItem, ...] = ()
     grants: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from kimi_tui.engine.session.open import OpenedSession, open_session
 from kimi_tui.engine.session.publisher import SessionPublisher
 from kimi_tui.engine.session.side_questions import SideQuestions
 from kimi_tui.engine.session.title import SessionTitle
+from kimi_tui.engine.session.title_generator import TitleGenerator
 from kimi_tui.engine.session.turns import TurnQueue
 from kimi_tui.engine.session.user_services import build_user_services
 from kimi_tui.engine.slash.access import AddDirCommand, afk_command
@@ -74,6 +75,7 @@ def _build_from_parts(
         hooks=core.hooks,
         mcp=runtime.mcp,
         side_questions=_build_side_questions(core, runtime),
+        title_generator=_build_title_generator(core, runtime, title, publisher),
         background_work=runtime.background_work,
         timeline=runtime.timeline,
     )
@@ -170,6 +172,22 @@ def _build_side_questions(core: SessionCore, runtime: AgentRuntime) -> SideQuest
         usage_totals=core.session_usage.usage_totals,
         sender=core.wire,
         soul=runtime.soul,
+    )
+
+
+def _build_title_generator(
+    core: SessionCore, runtime: AgentRuntime, title: SessionTitle, publisher: SessionPublisher
+) -> TitleGenerator | None:
+    if not (core.settings.session_titles and core.options.generates_title):
+        return None
+    return TitleGenerator(
+        title=title,
+        context=core.context,
+        runtime_settings=core.runtime_settings,
+        limits=core.limits,
+        usage_totals=core.session_usage.usage_totals,
+        soul=runtime.soul,
+        info=publisher,
     )
 
 

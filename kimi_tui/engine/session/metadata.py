@@ -34,7 +34,9 @@ class SessionMetadata:
     async def save_changes(self, user_input: UserInput) -> None:
         """Save the metadata that changed, for a session that gets `user_input`. Raises SessionError."""
         title = self._title.suggest(user_input)
-        changes: dict[str, Any] = ({"title": title} if title else {}) | self._modes.unsaved
+        changes: dict[str, Any] = (
+            {"title": title, "title_source": "prompt"} if title else {}
+        ) | self._modes.unsaved
         state = self._session.state
         if state.agent != self._agent:
             changes["agent"] = self._agent

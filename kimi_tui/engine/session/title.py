@@ -1,4 +1,4 @@
-"""Title of a session: its first prompt, until the user sets one."""
+"""Title of a session: its first prompt, until the model or the user sets one."""
 
 from kimi_tui.base.content_parts import UserInput, text_of
 from kimi_tui.base.errors import KimiTuiError
@@ -6,6 +6,8 @@ from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.history.session import Session
 
 TITLE_LENGTH = 60
+_MARKUP = " \t#*_`\"'“”‘’「」《》"
+"""Characters that models put around a title."""
 
 
 class SessionTitle:
@@ -31,4 +33,25 @@ class SessionTitle:
         if not title:
             raise KimiTuiError("The title is empty.", hint="Type /title NAME.")
         self._is_named = True
-        await self._session.update_state(title=title)
+        await self._session.update_state(title=title, title_source="user")
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the session has a title that isn't merely its first prompt."""
+        state = self._session.state
+        return bool(state.title) and state.title_source != "prompt"
+
+    async def replace_provisional(self, title: str) -> bool:
+        """Save the model's title and return True, unless the user has set one. Raises SessionError."""
+        title = _clean_generated_title(title)
+        if not title or self.is_final:
+            return False
+        await self._session.update_state(title=title, title_source="model")
+        return True
+
+
+def _clean_generated_title(text: str) -> str:
+    """Return the first line of a model's response without quotes and Markdown around it, shortened."""
+    line = next((it for it in text.splitlines() if it.strip()), "")
+    line = sanitize_line(line).strip(_MARKUP).removeprefix("Title:").strip(_MARKUP).rstrip(f"{_MARKUP}.。")
+    return line if len(line) <= TITLE_LENGTH else f"{line[: TITLE_LENGTH - 1].rstrip()}…"

@@ -19,17 +19,20 @@ from kimi_tui.llm.scripted.script import (
     Fail,
     Recipient,
     StreamRate,
+    is_title_script,
     parse_recipient,
     parse_script,
     read_scripts,
 )
+from kimi_tui.llm.title_request import is_title_request
 
 _SCRIPTS_VARIABLE = "KIMI_SCRIPTED_ECHO_SCRIPTS"
 _PIECES_PER_SECOND = 60
 
 
 class ScriptedProvider:
-    """Plays one script per model call, in order. Scripts with a `for` line go to the conversations they name.
+    """Plays one script per model call, in order. Scripts with a `for` line go to the conversations they name,
+    those with a `title` line to requests for a title.
 
     Scripts come from `settings.scripts`, or the file that `KIMI_SCRIPTED_ECHO_SCRIPTS` names. They're read
     with the first call. Calls raise ScriptError if the file can't be read, the script is malformed or no
@@ -60,7 +63,12 @@ class ScriptedProvider:
     ) -> AsyncGenerator[StreamPart, None]:
         """Play the next script."""
         rate = 0.0
-        for action in self._player.next_script(history):
+        script = (
+            self._player.title_script()
+            if is_title_request(system_prompt)
+            else self._player.next_script(history)
+        )
+        for action in script:
             match action:
                 case Emit(part=part):
                     async for piece in _stream_part(part, rate):
@@ -95,8 +103,33 @@ class _ScriptPlayer:
         self._remaining: dict[int, tuple[str | None, str]] | None = None
         """Scripts that weren't played yet, by number, each with its recipient."""
         self._count = 0
+        self._title_scripts: list[str] = []
+
+    def title_script(self) -> tuple[Action, ...]:
+        """Return the next script for a title. Raises ScriptError if there is none."""
+        self._read()
+        if not self._title_scripts:
+            raise ScriptError("The scripted model has no title.", hint="Add a script with a `title` line.")
+        return parse_script(self._title_scripts.pop(0), self._count)
 
     def next_script(self, history: Sequence[Message]) -> tuple[Action, ...]:
+        """Return the next script for a conversation. Raises ScriptError."""
+        path, remaining = self._read()
+        number = _find_script(remaining, _latest_user_text(history))
+        if number is None:
+            raise ScriptError(
+                msg(
+                    "The scripted model has no script {number}: {path} contains {count}.",
+                    number=self._count - len(remaining) + 1,
+                    path=path,
+                    count=self._count,
+                ),
+                hint="Add a script: each model call plays one.",
+            )
+        return parse_script(remaining.pop(number)[1], number)
+
+    def _read(self) -> tuple[str, dict[int, tuple[str | None, str]]]:
+        """Return the path and the remaining scripts of conversations. Raises ScriptError."""
         path = self._path or os.environ.get(_SCRIPTS_VARIABLE)
         if not path:
             raise ScriptError(
@@ -108,22 +141,13 @@ class _ScriptPlayer:
             )
         if self._remaining is None:
             scripts = read_scripts(Path(path).expanduser())
+            self._title_scripts = [text for text in scripts if is_title_script(text)]
+            scripts = tuple(text for text in scripts if not is_title_script(text))
             self._remaining = {
                 number: (parse_recipient(text), text) for number, text in enumerate(scripts, 1)
             }
             self._count = len(scripts)
-        number = _find_script(self._remaining, _latest_user_text(history))
-        if number is None:
-            raise ScriptError(
-                msg(
-                    "The scripted model has no script {number}: {path} contains {count}.",
-                    number=self._count - len(self._remaining) + 1,
-                    path=path,
-                    count=self._count,
-                ),
-                hint="Add a script: each model call plays one.",
-            )
-        return parse_script(self._remaining.pop(number)[1], number)
+        return path, self._remaining
 
 
 def _find_script(scripts: Mapping[int, tuple[str | None, str]], user_text: str) -> int | None:

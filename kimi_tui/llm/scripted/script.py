@@ -11,6 +11,8 @@ skipped. Quotes around a payload are stripped, and a payload that is a JSON stri
 `id`, `usage`       the response's id; token counts as JSON or `k=v`
 `for`               play the script only if the latest user message contains this text; gives concurrent
                     conversations their own scripts
+`title`             the response to the request for a session's title; such a script is played for nothing
+                    else, and without one no title is generated
 `delay`             seconds to wait
 `chunk`             stream the following text, thinking and arguments at this many characters per second; 0:
                     don't split
@@ -177,6 +179,11 @@ def parse_recipient(text: str) -> str | None:
     return None
 
 
+def is_title_script(text: str) -> bool:
+    """Return whether a script responds to the request for a title."""
+    return any(line.partition(":")[0].strip().lower() == "title" for line in text.split("\n"))
+
+
 def _parse_for(payload: str) -> Action:
     return Recipient(parse_text(payload))
 
@@ -284,6 +291,7 @@ def _build_error(payload: str) -> ChatProviderError:
 
 _PARSERS: dict[str, Callable[[str], Action]] = {
     "text": _parse_text_action,
+    "title": _parse_text_action,
     "think": _parse_think,
     "image_url": _parse_image,
     "tool_call": _parse_tool_call,
