@@ -60,7 +60,7 @@ def run_tui_mode(cli_options: CliOptions) -> int:
         check_terminal_usable()
     if _ask_about_project(config, cli_options, paths):
         config = read_config_for(cli_options, paths)
-    if cli_options.session == "":
+    if cli_options.session == "" and is_linear:
         from kimi_tui.cli.startup_prompts import ask_for_session
 
         cli_options = replace(cli_options, session=ask_for_session(paths))
@@ -139,6 +139,9 @@ def _run(setup: EngineSetup) -> int:
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     wire = Wire()
     options = _tui_options(setup)
+    if options.choose_session is not None:  # a new session is open while the user chooses
+        cli_options = replace(setup.cli_options, session=None, fork=False, read_only=False)
+        setup = replace(setup, cli_options=cli_options)
     app = KimiTuiApp(
         wire=wire,
         start=partial(setup.serve, wire, adapt=_allow_missing_model, show_first=True),
@@ -171,9 +174,19 @@ def _tui_options(setup: EngineSetup) -> "TuiOptions":
         notify=startup.ui.notify,
         serve_session=partial(_open_other_session, setup),
         config_file=user_config_path(setup.paths.data_dir),
+        choose_session=_session_to_choose(setup.cli_options),
         initial_prompt=setup.cli_options.text,
         version=__version__,
     )
+
+
+def _session_to_choose(cli_options: CliOptions) -> "SessionRequest | None":
+    """Return how to open the session that the user chooses, or None if the options name one."""
+    if cli_options.session != "":
+        return None
+    from kimi_tui.tui.session_request import SessionRequest
+
+    return SessionRequest(fork=cli_options.fork, read_only=cli_options.read_only)
 
 
 def _allow_missing_model(options: "EngineOptions") -> "EngineOptions":

@@ -1,5 +1,6 @@
 """Questions asked in the terminal before the app opens."""
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -57,6 +58,10 @@ def confirm(question: str) -> bool:
 
 def ask(question: str) -> str:
     """Return the answer to a question. Raises KeyboardInterrupt at the end of input."""
+    with contextlib.suppress(ImportError):
+        import readline  # edits the line; without it, the terminal echoes escape and the arrows as ^[
+
+        readline.set_auto_history(False)
     try:
         return input(translate_message(question)).strip()
     except EOFError:

@@ -174,7 +174,11 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         self._engine = EngineRunner(wire, partial(reopen, request, wire))
         work_dir = request.work_dir or self._options.work_dir
         self._options = replace(
-            self._options, work_dir=work_dir, initial_prompt="", initial_checkpoint=request.checkpoint
+            self._options,
+            work_dir=work_dir,
+            choose_session=None,
+            initial_prompt=self._options.initial_prompt if self._options.choose_session is not None else "",
+            initial_checkpoint=request.checkpoint,
         )
         self._main = MainScreen(wire=wire, options=self._options, notifier=self._notifier)
         draft = old.prompt.unsent_draft  # includes text typed while the old session closed

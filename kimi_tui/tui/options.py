@@ -39,6 +39,8 @@ class TuiOptions:
     """Serves another session behind a wire. None if only one session can be opened."""
     config_file: Path | None = None
     """File in which choices are saved for later runs. None saves nothing."""
+    choose_session: SessionRequest | None = None
+    """Let the user choose a session as soon as the app is ready, and open it with the request's options."""
     initial_prompt: str = ""
     """Sent as soon as the app is ready."""
     initial_checkpoint: int | None = None

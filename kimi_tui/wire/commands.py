@@ -343,7 +343,7 @@ class SearchMessages(BaseCommand):
 
 @frozen
 class PreviewSession(BaseCommand):
-    """Show the end of a session's conversation. The reply is a SessionPreview."""
+    """Show the end of a session's conversation and its changed files. The reply is a SessionPreview."""
 
     scheduling = "concurrent"
 

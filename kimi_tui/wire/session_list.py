@@ -39,8 +39,14 @@ class SessionExcerpt:
 
 @frozen
 class SessionPreview:
-    """Reply to PreviewSession: the last messages of the conversation. Not in kimi-cli."""
+    """Reply to PreviewSession: the end of the conversation and the changed files. Not in kimi-cli."""
 
     id: str
     said: tuple[SessionExcerpt, ...]
     """Messages, oldest first; empty if there are none."""
+    changed_files: tuple[str, ...] = ()
+    """Files that the agent or the user changed, the last one first."""
+    more_files: int = 0
+    """Number of changed files that aren't listed."""
+    added_lines: int = 0
+    removed_lines: int = 0

@@ -38,19 +38,35 @@ def test_a_session_is_chosen_from_a_list(program, terminal):
         )
         state = {"title": f"the {name} one", "work_dir": str(program.work_dir), "updated": time.time() - age}
         (folder / "state.json").write_text(json.dumps(state))
-    child = terminal.start("--demo", "-r")
+    child = terminal.start("--demo", "--screen-reader", "-r")
     child.expect_exact("Which session (1-2, enter for 1)?")
     assert "the older one" in child.before
     chosen = next(line for line in child.before.splitlines() if "older" in line).split()[0]
+    child.send("\x1b")
     child.sendline("7")
     child.expect_exact("Which session")
+    assert "^[" not in child.before
     child.sendline(chosen)
-    child.expect_exact(ENTERED)
     child.expect("the older words")
 
 
-def test_without_sessions_to_choose_from_is_a_usage_error(terminal):
+def test_resume_without_an_id_opens_the_list_of_sessions_in_the_app(program, terminal):
+    folder = program.data_dir / "tui-sessions" / work_dir_key(program.work_dir) / "older"
+    folder.mkdir(parents=True)
+    (folder / "context.jsonl").write_text(json.dumps({"role": "user", "content": "the older words"}) + "\n")
+    state = {"title": "the older one", "work_dir": str(program.work_dir), "updated": time.time()}
+    (folder / "state.json").write_text(json.dumps(state))
     child = terminal.start("--demo", "-r")
+    child.expect_exact(ENTERED)
+    child.expect_exact("in this directory")
+    child.expect_exact("the older words")
+    child.send("\x1b")
+    child.send("\x11")
+    child.expect_exact(LEFT)
+
+
+def test_without_sessions_to_choose_from_is_a_usage_error(terminal):
+    child = terminal.start("--demo", "--screen-reader", "-r")
     text = child.read()
     child.wait()
     assert child.exitstatus == 2

@@ -8,6 +8,7 @@ from typing import Any
 
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
 from kimi_tui.frontend.engine_runner import SHUTDOWN_TIMEOUT_S
+from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.picker import Picker
 from kimi_tui.tui.dialogs.sessions import SessionsDialog
 from kimi_tui.tui.session_request import SessionRequest
@@ -24,10 +25,18 @@ from kimi_tui.wire.events import SessionInfo, TurnBegin
 from kimi_tui.wire.session_list import SessionExcerpt, SessionList, SessionListItem, SessionPreview
 from tests.loop_clock import LoopClock
 from tests.tui.conftest import SESSION, AppHarness
+from tests.tui.timeline.test_dialogs import click_text
 
 OLD = SessionListItem("s2", "blue door", "/work/shop", 1_000.0)
 OTHER = SessionListItem("s3", "红色的门", "/work/other", 900.0)
 SESSION_LIST = SessionList((SessionListItem("s1", "fix login", "/work/shop", 2_000.0), OLD, OTHER))
+PREVIEW = SessionPreview(
+    "s2",
+    (SessionExcerpt("user", "which \x1b[31mcolor?"), SessionExcerpt("agent", "blue")),
+    changed_files=("src/door.py", "README.md"),
+    added_lines=12,
+    removed_lines=3,
+)
 
 
 class SessionServer:
@@ -104,6 +113,7 @@ async def test_the_session_stays_open_when_chosen_again_or_while_a_turn_runs(ope
 async def test_typing_filters_by_title_and_ctrl_f_searches_messages(open_app: Any) -> None:
     async with open_app() as harness:
         await open_sessions_dialog(harness)
+        await harness.driver.press("tab")
         await harness.type_text("blue")
         await harness.wait_until(lambda: "红色的门" not in harness.screen_text())
         await harness.driver.press("ctrl+f")
@@ -127,18 +137,62 @@ async def test_a_session_is_renamed_and_deleted_after_confirmation(open_app: Any
         assert len(harness.commands_of(DeleteSession)) == 1
 
 
-async def test_the_last_messages_of_a_session_are_shown(open_app: Any) -> None:
+async def test_the_highlighted_session_is_previewed_with_its_changed_files(open_app: Any) -> None:
     async with open_app() as harness:
         await open_sessions_dialog(harness)
-        await harness.driver.press("down", "ctrl+o")
-        await harness.wait_until(lambda: harness.commands_of(PreviewSession) == [PreviewSession("s2")])
-        harness.engine.send(
-            SessionPreview(
-                "s2", (SessionExcerpt("user", "which \x1b[31mcolor?"), SessionExcerpt("agent", "blue"))
-            )
-        )
-        await harness.wait_until(lambda: "Last messages" in harness.screen_text())
+        await harness.driver.press("down")
+        await harness.wait_until(lambda: PreviewSession("s2") in harness.commands_of(PreviewSession))
+        harness.engine.send(PREVIEW)
+        await harness.wait_until(lambda: "which color?" in harness.screen_text())
+        assert "2 files changed  +12 −3" in harness.screen_text()
+        assert "src/door.py" in harness.screen_text()
+        await harness.driver.press("ctrl+o")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, Pager))
         assert "you: which color? agent: blue" in harness.unwrapped_text().replace("│ ", "")
+
+
+async def test_sessions_of_other_directories_are_listed_on_request(open_app: Any) -> None:
+    async with open_app() as harness:
+        await open_sessions_dialog(harness)
+        assert "Sessions in this directory · 2" in harness.screen_text()
+        assert "红色的门" not in harness.screen_text()
+        await click_text(harness, "all directories")
+        await harness.wait_until(lambda: "红色的门" in harness.screen_text())
+        await harness.driver.press("tab")
+        await harness.wait_until(lambda: "红色的门" not in harness.screen_text())
+
+
+async def test_a_directory_without_sessions_shows_those_of_the_others(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.type_text("/sessions")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(ListSessions))
+        harness.engine.send(SessionList((OTHER,)))
+        await harness.wait_until(lambda: "Sessions in all directories · 1" in harness.screen_text())
+
+
+async def test_the_session_to_resume_is_chosen_at_the_start(open_app: Any) -> None:
+    session_server = SessionServer()
+    request = SessionRequest(fork=True)
+    async with open_app(serve_session=session_server, choose_session=request, initial_prompt="go") as harness:
+        await harness.wait_until(lambda: harness.commands_of(ListSessions))
+        harness.engine.send(SESSION_LIST)
+        await harness.wait_until(lambda: "blue door" in harness.screen_text())
+        assert harness.commands_of(Prompt) == []
+        await harness.driver.press("down", "enter")
+        await harness.wait_until(lambda: session_id(harness)() == "s2")
+        assert session_server.requests == [
+            SessionRequest(session_id="s2", fork=True, work_dir=Path("/work/shop"))
+        ]
+        assert harness.app._options.initial_prompt == "go"
+
+
+async def test_escape_at_the_start_stays_in_a_new_session_and_sends_the_prompt(open_app: Any) -> None:
+    async with open_app(choose_session=SessionRequest(), initial_prompt="go") as harness:
+        await harness.wait_until(lambda: isinstance(harness.app.screen, SessionsDialog))
+        assert "new session" in harness.screen_text()
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.commands_of(Prompt) == [Prompt("go")])
 
 
 async def test_cost_and_debug_open_the_pager(open_app: Any) -> None:

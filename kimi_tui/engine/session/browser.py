@@ -1,24 +1,18 @@
 """Browser of saved sessions: lists, searches, previews, renames and deletes them."""
 
 import asyncio
-from pathlib import Path
 
-from kimi_tui.base.errors import KimiTuiError, SessionError
-from kimi_tui.base.message import Message
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.engine.session.info_sender import InfoSender
+from kimi_tui.engine.session.preview_reader import read_messages, read_preview
 from kimi_tui.engine.session.title import SessionTitle
-from kimi_tui.history.journal import raw_lines
-from kimi_tui.history.message_history import is_note
-from kimi_tui.history.record_codec import DamagedLine, parse
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.session_index import SessionSummary
 from kimi_tui.wire.event_sender import EventSender
-from kimi_tui.wire.session_list import SessionExcerpt, SessionList, SessionListItem, SessionPreview
+from kimi_tui.wire.session_list import SessionList, SessionListItem
 
 _MAX_LISTED = 1_000
-_MAX_PREVIEW_MESSAGES = 30
-_MAX_PREVIEW_CHARACTERS = 2_000
 _SNIPPET_CHARACTERS = 60
 
 
@@ -45,11 +39,9 @@ class SessionBrowser:
         self._sender.send(SessionList(await asyncio.to_thread(self._search, text.strip()), text))
 
     async def preview(self, session_id: str) -> None:
-        """Send the last messages of a session. Raises SessionError."""
+        """Send the last messages and the changed files of a session. Raises SessionError."""
         session = await asyncio.to_thread(self._store.find, session_id)
-        self._sender.send(
-            SessionPreview(session_id, await asyncio.to_thread(_read_preview, session.context_file))
-        )
+        self._sender.send(await asyncio.to_thread(read_preview, session_id, session.context_file))
 
     async def rename(self, session_id: str, title: str) -> None:
         """Set a session's title. Raises KimiTuiError."""
@@ -90,35 +82,11 @@ def _to_list_item(summary: SessionSummary, snippet: str) -> SessionListItem:
     )
 
 
-def _read_messages(file: Path) -> list[Message]:
-    messages = []
-    try:
-        for raw in raw_lines(file):
-            try:
-                record, _ = parse(raw.data)
-            except DamagedLine:
-                continue
-            if isinstance(record, Message) and record.role in ("user", "assistant") and not is_note(record):
-                messages.append(record)
-    except SessionError:
-        pass  # an unreadable journal has no messages
-    return messages
-
-
 def _find_snippet(summary: SessionSummary, text: str) -> str:
     needle = text.lower()
-    for message in _read_messages(summary.dir / "context.jsonl"):
+    for message in read_messages(summary.dir / "context.jsonl"):
         content = message.text
         if (at := content.lower().find(needle)) >= 0:
             start = max(0, at - _SNIPPET_CHARACTERS // 2)
             return f"{'…' if start else ''}{content[start : at + len(text) + _SNIPPET_CHARACTERS]}"
     return ""
-
-
-def _read_preview(file: Path) -> tuple[SessionExcerpt, ...]:
-    messages = ((message, message.text.strip()) for message in _read_messages(file)[-_MAX_PREVIEW_MESSAGES:])
-    return tuple(
-        SessionExcerpt("user" if message.role == "user" else "agent", text[:_MAX_PREVIEW_CHARACTERS])
-        for message, text in messages
-        if text
-    )

@@ -59,12 +59,14 @@ class TitleGenerator:
             if not (isinstance(event, TurnEnd) and event.outcome == "finished"):
                 continue
             attempts += 1
-            if self._title.is_final or await self._generate() or attempts == _MAX_ATTEMPTS:
+            if await self._generate() or attempts == _MAX_ATTEMPTS:
                 break
         subscription.close()
 
     async def _generate(self) -> bool:
-        """Request a title and save it. Return whether that is done, even if the user was faster."""
+        """Request a title and save it. Return whether the session then has one, maybe the user's."""
+        if self._title.is_final:
+            return True
         try:
             if title := await self._request_title():
                 if await self._title.replace_provisional(title):

@@ -82,8 +82,8 @@ class CommandDialogs(Protocol):
         """Let the user view and change settings."""
         ...
 
-    async def choose_session(self) -> SessionRequest | None:
-        """Let the user choose a session; return None if they cancel."""
+    async def choose_session(self, *, at_start: bool = False) -> SessionRequest | None:
+        """Let the user choose a session; return None if they cancel. `at_start`: the app has just opened."""
         ...
 
     async def choose_message(self, text: str) -> ChosenMessage | None:

@@ -93,10 +93,10 @@ class ScreenDialogs:
 
         await open_settings(self._host, screen=self._screen, key_labels=self._key_labels)
 
-    async def choose_session(self) -> SessionRequest | None:
-        """Let the user choose a session; return None if they cancel."""
+    async def choose_session(self, *, at_start: bool = False) -> SessionRequest | None:
+        """Let the user choose a session; return None if they cancel. `at_start`: the app has just opened."""
         return await self._screen.app.push_screen_wait(
-            SessionsDialog(wall_clock=self._options.wall_clock, **self._source)
+            SessionsDialog(wall_clock=self._options.wall_clock, at_start=at_start, **self._source)
         )
 
     async def choose_message(self, text: str) -> ChosenMessage | None:

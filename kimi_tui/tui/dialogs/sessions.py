@@ -7,7 +7,7 @@ from typing import Literal, Unpack
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Container, Vertical
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
@@ -15,16 +15,19 @@ from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.picker import filter_choices
+from kimi_tui.tui.dialogs.session_preview import SessionPreviewView
 from kimi_tui.tui.dialogs.state_dialog import StateBoundDialog, StateSource
 from kimi_tui.tui.keys.keymap import bindings
 from kimi_tui.tui.keys.tables import SESSIONS_KEYS
 from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
-from kimi_tui.wire.commands import DeleteSession, ListSessions, PreviewSession, RenameSession
-from kimi_tui.wire.session_list import SessionList, SessionListItem, SessionPreview
+from kimi_tui.wire.commands import DeleteSession, ListSessions, RenameSession
+from kimi_tui.wire.session_list import SessionList, SessionListItem
 
 _InputMode = Literal["", "rename", "delete"]
+_WIDE_CELLS = 100
+"""Width of the screen from which the preview is next to the list instead of below it."""
 
 
 class SessionsDialog(StateBoundDialog[SessionRequest | None]):
@@ -36,39 +39,46 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
     choices = getters.query_one(ChoiceList)
     field = getters.query_one("#sessions-query", Input)
     title_line = getters.query_one("#sessions-title", Static)
+    preview = getters.query_one(SessionPreviewView)
     hints = getters.query_one(KeyHints)
 
     def __init__(
         self,
         *,
         wall_clock: Callable[[], float] = time.time,
+        at_start: bool = False,
         **source: Unpack[StateSource],
     ) -> None:
+        """`at_start`: the open session is a new one, opened only to choose another."""
         super().__init__(**source)
         self._wall_clock = wall_clock
+        self._at_start = at_start
         self._session_list: SessionList | None = None
         self._input_mode: _InputMode = ""
         self._subject: SessionListItem | None = None
-        self._shown_preview: SessionPreview | None = None
+        self._shows_all: bool | None = None
+        """Whether sessions of all directories are listed. None: only if this directory has none."""
 
     def compose(self) -> ComposeResult:
-        """Yield the title, the input field, the list and the key hints."""
+        """Yield the title, the input field, the list, the preview and the key hints."""
         with Vertical(id="sessions", classes="dialog"):
             yield Static(tr("Sessions"), id="sessions-title", classes="dialog-title", markup=False)
             field = Input(placeholder=tr("type to filter"), id="sessions-query")
             field.cursor_blink = False
             yield field
-            yield ChoiceList()
+            with Container(id="sessions-body"):
+                yield ChoiceList()
+                yield SessionPreviewView(self._host.command, stale=self._host.state.replies.session_preview)
             yield KeyHints(max_lines=3)
 
     def on_mount(self) -> None:
         """Request the sessions and watch for the engine's replies."""
         state = self._host.state
-        self._shown_preview = state.replies.session_preview
         if state.replies.sessions is not None and not state.replies.sessions.text:
             self._session_list = state.replies.sessions
             self._show_sessions()
         self.watch(self._owner, "state", self._update_from_state, init=False)
+        self.watch(self.choices, "highlighted", self._show_preview, init=False)
         self._host.command(ListSessions())
         self._show_hints()
 
@@ -76,61 +86,56 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
         if state.replies.sessions is not self._session_list:
             self._session_list = state.replies.sessions
             self._show_sessions()
-        if (
-            state.replies.session_preview is not self._shown_preview
-            and state.replies.session_preview is not None
-        ):
-            self._shown_preview = state.replies.session_preview
-            self.app.push_screen(
-                Pager(
-                    title=tr("Last messages"),
-                    text=_preview_text(state.replies.session_preview),
-                    copier=self._host,
-                    key_labels=self._key_labels,
-                )
-            )
+        self.preview.add(state.replies.session_preview)
+
+    # the list
+
+    @property
+    def _lists_all(self) -> bool:
+        """Whether sessions of all directories are listed, as the user chose or because this one has none."""
+        if self._session_list is None or self._session_list.text:
+            return True
+        if self._shows_all is not None:
+            return self._shows_all
+        return not any(map(self._is_here, self._session_list.sessions))
+
+    def _is_here(self, session: SessionListItem) -> bool:
+        current = self._host.state.session
+        return current is not None and session.work_dir == current.work_dir
 
     def _show_sessions(self) -> None:
         session_list = self._session_list
         if session_list is None:
             return
-        title = (
-            tr("Sessions containing “{text}”", text=sanitize_line(session_list.text))
-            if session_list.text
-            else tr("Sessions")
-        )
-        self.title_line.update(f"{title} · {len(session_list.sessions)}")
-        choices = [self._session_choice(session) for session in session_list.sessions]
+        sessions = [it for it in session_list.sessions if self._lists_all or self._is_here(it)]
+        if session_list.text:
+            title = tr("Sessions containing “{text}”", text=sanitize_line(session_list.text))
+        else:
+            title = tr("Sessions in all directories") if self._lists_all else tr("Sessions in this directory")
+        self.title_line.update(f"{title} · {len(sessions)}")
+        choices = [self._session_choice(session) for session in sessions]
         query = "" if self._input_mode or session_list.text else self.field.value
         highlighted = self.choices.choice.value if self.choices.choice is not None else ""
         self.choices.show(filter_choices(choices, query))
         values = [choice.value for choice in self.choices.choices]
         self.choices.highlighted = values.index(highlighted) if highlighted in values else 0
+        self._show_hints()
+        self._show_preview()
 
     def _session_choice(self, session: SessionListItem) -> Choice:
         current = self._host.state.session
         note = (
             tr("current")
             if current is not None and current.session_id == session.id
-            else self._format_age(session.updated)
+            else _format_age(self._wall_clock() - session.updated)
         )
         directory = Path(session.work_dir).name if session.work_dir else "?"
         return Choice(
             value=session.id,
             label=session.title or session.id[:8],
-            detail=session.snippet or directory,
+            detail=session.snippet or (directory if self._lists_all else ""),
             note=note,
         )
-
-    def _format_age(self, updated: float) -> str:
-        age = max(0.0, self._wall_clock() - updated)
-        if age >= 86_400:
-            return tr("{days} d ago", days=int(age // 86_400))
-        if age >= 3_600:
-            return tr("{hours} h ago", hours=int(age // 3_600))
-        if age >= 60:
-            return tr("{minutes} min ago", minutes=int(age // 60))
-        return tr("just now")
 
     @property
     def _highlighted_session(self) -> SessionListItem | None:
@@ -138,17 +143,35 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
         sessions = self._session_list.sessions if self._session_list is not None else ()
         return next((it for it in sessions if choice is not None and it.id == choice.value), None)
 
+    # the preview
+
+    def _show_preview(self) -> None:
+        self.preview.show_session(self._highlighted_session, empty_text=self._empty_text())
+
+    def _empty_text(self) -> str:
+        if self._session_list is None:
+            return ""
+        if self.field.value and not self._session_list.text:
+            return tr("No titles match. Press {key} to search all messages.", key=self._key("search"))
+        return tr("No sessions found.") if self._session_list.text else tr("No sessions yet.")
+
+    def _key(self, name: str) -> str:
+        return self._key_labels.first_key(f"sessions.{name}")
+
     def _show_hints(self) -> None:
-        first = self._key_labels.first_key
+        if self._input_mode:
+            return
+        scope = tr("this directory") if self._lists_all else tr("all directories")
         self.hints.show(
             [
                 KeyHint("enter", tr("resume"), "resume", "bold"),
-                KeyHint(first("sessions.close"), tr("close"), "close"),
-                KeyHint(first("sessions.preview"), tr("preview"), "preview"),
-                KeyHint(first("sessions.fork"), tr("fork"), "fork"),
-                KeyHint(first("sessions.rename"), tr("rename"), "rename"),
-                KeyHint(first("sessions.delete"), tr("delete"), "delete"),
-                KeyHint(first("sessions.search"), tr("search messages"), "search"),
+                KeyHint(self._key("close"), tr("new session") if self._at_start else tr("close"), "close"),
+                KeyHint(self._key("scope"), scope, "scope"),
+                KeyHint(self._key("search"), tr("search messages"), "search"),
+                KeyHint(self._key("rename"), tr("rename"), "rename"),
+                KeyHint(self._key("delete"), tr("delete"), "delete"),
+                KeyHint(self._key("fork"), tr("fork"), "fork"),
+                KeyHint(self._key("preview"), tr("full preview"), "preview"),
             ]
         )
 
@@ -156,9 +179,9 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
 
     @on(Input.Changed)
     def _filter(self) -> None:
-        if self._input_mode:
+        if self._input_mode or self._session_list is None:
             return
-        if self._session_list is not None and self._session_list.text:
+        if self._session_list.text:
             self._host.command(ListSessions())
         self._show_sessions()
 
@@ -212,8 +235,10 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
     # keys
 
     def on_resize(self) -> None:
-        """Limit the height of the list so that the rest of the dialog fits."""
-        self.choices.set_max_height(self.size.height * 45 // 100)
+        """Put the preview next to the list if there is room, otherwise below it."""
+        is_wide = self.size.width >= _WIDE_CELLS
+        self.set_class(is_wide, "-wide")
+        self.choices.set_max_height(self.size.height if is_wide else self.size.height * 3 // 10)
 
     def action_move(self, lines: int) -> None:
         """Move the highlight."""
@@ -243,10 +268,29 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
         if (session := self._highlighted_session) is not None:
             self._set_input_mode("delete", session, "")
 
+    @on(SessionPreviewView.Opened)
+    def _open_pager(self, event: SessionPreviewView.Opened) -> None:
+        self.app.push_screen(
+            Pager(title=event.title, text=event.text, copier=self._host, key_labels=self._key_labels)
+        )
+
     def action_preview(self) -> None:
-        """Show the last messages of the highlighted session."""
-        if (session := self._highlighted_session) is not None:
-            self._host.command(PreviewSession(session.id))
+        """Open the preview of the highlighted session in the pager."""
+        if not self._input_mode:
+            self.preview.open()
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the preview."""
+        self.preview.scroll_relative(y=lines, animate=False)
+
+    def action_scope(self) -> None:
+        """Switch between the sessions of this directory and of all directories."""
+        if self._input_mode or self._session_list is None:
+            return
+        if self._session_list.text:
+            self._host.command(ListSessions())
+        self._shows_all = not self._lists_all
+        self._show_sessions()
 
     def action_search(self) -> None:
         """Search the messages of all sessions for the typed text."""
@@ -261,7 +305,12 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
             self.dismiss(None)
 
 
-def _preview_text(preview: SessionPreview) -> str:
-    names = {"user": tr("you"), "agent": tr("agent")}
-    messages = [f"{names[excerpt.speaker]}:\n{excerpt.text}" for excerpt in preview.said]
-    return "\n\n".join(messages) or tr("No messages yet.")
+def _format_age(seconds: float) -> str:
+    age = max(0.0, seconds)
+    if age >= 86_400:
+        return tr("{days} d ago", days=int(age // 86_400))
+    if age >= 3_600:
+        return tr("{hours} h ago", hours=int(age // 3_600))
+    if age >= 60:
+        return tr("{minutes} min ago", minutes=int(age // 60))
+    return tr("just now")

@@ -1,6 +1,7 @@
 """Shows the session of a session controller on the main screen."""
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -21,6 +22,7 @@ from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.prompt import PromptBox
 from kimi_tui.tui.screen.session_screen import SessionScreen
 from kimi_tui.tui.screen.typing_activity import TypingActivity
+from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.status.bar import StatusBar
 from kimi_tui.tui.terminal.scrollback import TurnCompleted
 from kimi_tui.wire.channel import Subscription, Wire
@@ -55,6 +57,9 @@ class ScreenFrontEnd:
         self._key_labels = key_labels
         self._initial_prompt = options.initial_prompt
         self._initial_checkpoint = options.initial_checkpoint
+        self._choose_session = options.choose_session
+        self._is_choosing = False
+        """Whether the user is choosing the session to open."""
         self._controllers: ScreenControllers | None = None
         self.typing = TypingActivity(prompt=prompt, options=options)
         self.session = SessionController(
@@ -120,12 +125,31 @@ class ScreenFrontEnd:
         if not state.is_replaying and batch.has_any(TurnEnd):
             self._screen.query_one(StatusBar).read_branch()
             self._screen.post_message(TurnCompleted(self.controllers.session_view.transcript))
-        if self._initial_prompt and state.session is not None:
-            self._screen.post_message(PromptBox.Submitted(self._initial_prompt, Draft(self._initial_prompt)))
-            self._initial_prompt = ""
-        if self._initial_checkpoint is not None and state.session is not None and not state.is_replaying:
+        if state.session is not None:
+            self._start()
+        if state.session is not None and self._initial_checkpoint is not None and not state.is_replaying:
             self.controllers.host.timeline.show_number(self._initial_checkpoint)
             self._initial_checkpoint = None
+
+    def _start(self) -> None:
+        """Do what the command line asks for, once the session is open."""
+        if (template := self._choose_session) is not None:
+            self._choose_session = None
+            self._screen.run_worker(self._open_chosen_session(template), group="start")
+        elif self._initial_prompt and not self._is_choosing:
+            self._screen.post_message(PromptBox.Submitted(self._initial_prompt, Draft(self._initial_prompt)))
+            self._initial_prompt = ""
+
+    async def _open_chosen_session(self, template: SessionRequest) -> None:
+        self._is_choosing = True
+        request = await self.controllers.host.dialogs.choose_session(at_start=True)
+        self._is_choosing = False
+        if request is None:
+            self._start()
+            return
+        self.controllers.host.open_session(
+            replace(request, fork=request.fork or template.fork, read_only=template.read_only)
+        )
 
     def show_error(self, message: str) -> None:
         """Show a notification of an error."""
