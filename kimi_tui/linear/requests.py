@@ -57,7 +57,9 @@ class RequestPrompter:
         while True:
             choices = {_KEYS[it.id]: it for it in choices_for(request, is_edited=edited is not None)}
             options = [f"{key}: {tr(choice.label)}" for key, choice in choices.items()]
-            line = await self._context.ask(tr("{options}; s: Show all. Answer: ", options="; ".join(options)))
+            # On a line of its own, since the prompt is printed again after each line that appears above it.
+            self._context.write_line(tr("{options}; s: Show all.", options="; ".join(options)))
+            line = await self._context.ask(tr("Answer: "))
             if line is None:
                 return None
             key = line.strip().lower()

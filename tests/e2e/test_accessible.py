@@ -50,7 +50,7 @@ def test_screen_reader_mode_prints_plain_lines_on_a_dumb_terminal(
     program.env["TERM"] = "dumb"
     (program.work_dir / "notes.txt").write_text("helo\n")
     screen = open_screen("--demo", "--screen-reader", "edit notes.txt: helo -> hello")
-    screen.wait_for("s: Show all. Answer:")
+    screen.wait_for("s: Show all.")
     assert (program.work_dir / "notes.txt").read_text() == "helo\n"
     screen.type("y\r")
     screen.wait_for("Took")

@@ -19,6 +19,7 @@ from kimi_tui.wire.events import (
     ReplayBegin,
     ReplayEnd,
     SessionInfo,
+    StatusUpdate,
     StepBegin,
     TodoUpdate,
     ToolOutput,
@@ -302,12 +303,26 @@ async def collect_opening_events(home: SessionEnv) -> tuple[list[Event], list[Ev
     return preview, replay
 
 
+async def test_the_context_usage_is_sent_before_the_session_is_read(home: SessionEnv) -> None:
+    await create_session(home)
+    async with home.open_session(continue_last=True) as front:
+        expected = front.of(StatusUpdate)[-1]
+    preview, _ = await collect_opening_events(home)
+    assert preview == [
+        StatusUpdate(
+            context_usage=expected.context_usage,
+            context_tokens=expected.context_tokens,
+            max_context_tokens=200_000,
+        )
+    ]
+
+
 @pytest.mark.parametrize("last", ["", '{"role": "user", "content": "torn of'])
 async def test_the_latest_turns_of_a_long_session_are_sent_first(home: SessionEnv, last: str) -> None:
     await create_session(home)
     extend_journal(home, last=last)
     preview, replay = await collect_opening_events(home)
-    [begin, *latest, end] = preview
+    [_, begin, *latest, end] = preview
     assert (begin, end) == (ReplayBegin(), ReplayEnd())
     assert isinstance(latest[0], TurnBegin)
     [begin, *everything, end] = replay

@@ -122,6 +122,21 @@ async def test_a_permission_request_is_answered_with_a_letter(open_linear_app: A
         assert "Type one of: y, a, p, n, f, e, s." in driver.lines.text
 
 
+async def test_the_answers_to_a_request_are_not_part_of_the_prompt(open_linear_app: Any) -> None:
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        driver.lines.type("x")
+        await driver.wait_until(lambda: driver.commands_of(Prompt))
+        driver.engine.send(TurnBegin("x"))
+        request_task = asyncio.create_task(driver.engine.ask(EDIT))
+        await driver.wait_for_prompt()
+        # The prompt is printed again after a line that appears above it, such as another request.
+        assert driver.lines.text.endswith("\nAnswer: ")
+        assert any(line.startswith("y: Yes; a: ") for line in driver.output_lines)
+        driver.lines.type("y")
+        await request_task
+
+
 async def test_a_rejection_can_include_feedback(open_linear_app: Any) -> None:
     async with open_linear_app() as driver:
         await driver.wait_for_prompt()

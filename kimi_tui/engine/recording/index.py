@@ -16,7 +16,7 @@ from kimi_tui.base.json_codec import from_json
 from kimi_tui.base.message_text import restore_texts
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import decode
-from kimi_tui.wire.events import CheckpointCreated, Event, ToolResult, ToolReturn, TurnBegin
+from kimi_tui.wire.events import CheckpointCreated, Event, StatusUpdate, ToolResult, ToolReturn, TurnBegin
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 
 logger = logging.getLogger(__name__)
@@ -26,6 +26,8 @@ _RELEVANT_TYPE = re.compile(rb'"type":"(ToolResult|CheckpointCreated|ShellComman
 
 _TAIL_BYTES = 1 << 22
 """Number of bytes at the end of a recording that are searched for a response."""
+_STATUS_TAIL_BYTES = 1 << 18
+"""The same for the last size of the conversation."""
 
 
 @frozen
@@ -124,6 +126,25 @@ def read_messages_since(path: Path, checkpoint: str) -> list[Outgoing]:
     except OSError:
         logger.info("can't read the recording", exc_info=True)
     return messages or []
+
+
+def read_last_context_usage(path: Path) -> StatusUpdate | None:
+    """Return the last recorded size of the conversation and of the context window; None if unknown."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - _STATUS_TAIL_BYTES, 0))
+            lines = [line for line in file if b'"StatusUpdate"' in line]
+    except OSError:
+        return None
+    messages = map(_parse_message, reversed(lines))
+    status = next((it for it in messages if isinstance(it, StatusUpdate) and it.max_context_tokens), None)
+    if status is None:
+        return None
+    return StatusUpdate(
+        context_usage=status.context_usage,
+        context_tokens=status.context_tokens,
+        max_context_tokens=status.max_context_tokens,
+    )
 
 
 def merge_commands(events: Iterable[Event], commands: Iterable[RecordedShellCommand]) -> Iterator[Event]:

@@ -14,6 +14,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import msg
+from kimi_tui.engine.recording.index import read_last_context_usage
 from kimi_tui.engine.recording.replay_sender import send_replay, send_replay_tail
 from kimi_tui.engine.session.partial_response import save_partial_response
 from kimi_tui.history.context import Context
@@ -114,17 +115,25 @@ class OpenedSession:
         self.session.release()
 
 
+async def _send_preview(send: Callable[[Event], None], session: Session) -> bool:
+    """Send what front ends can show before the conversation is read. Return whether that includes turns."""
+    usage = await asyncio.to_thread(read_last_context_usage, session.wire_file)
+    if usage is not None:
+        send(usage)
+    return await send_replay_tail(send, session)
+
+
 async def open_session(
     selector: SessionSelector, *, on_preview: Callable[[Event], None] | None = None
 ) -> OpenedSession:
-    """Open the selected session. If it's long, the latest turns are sent to `on_preview` before it's read.
+    """Open the selected session. `on_preview` gets the context usage and, if it's long, its latest turns first.
 
     Raises SessionError.
     """
     session = await asyncio.to_thread(selector.resolve)
     session.acquire()
     try:
-        tail_sent = on_preview is not None and await send_replay_tail(on_preview, session)
+        tail_sent = on_preview is not None and await _send_preview(on_preview, session)
         context = Context(session.context_file)
         await context.restore()
         await save_partial_response(session, context)

@@ -106,7 +106,7 @@ class _ScriptPlayer:
         self._title_scripts: list[str] = []
 
     def title_script(self) -> tuple[Action, ...]:
-        """Return the next script for a title. Raises ScriptError if there is none."""
+        """Return the next script for a title. Raises ScriptError if no script for one is left."""
         self._read()
         if not self._title_scripts:
             raise ScriptError("The scripted model has no title.", hint="Add a script with a `title` line.")

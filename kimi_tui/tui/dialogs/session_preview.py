@@ -65,7 +65,7 @@ class SessionPreviewView(LineView):
                 self.open()
 
     def open(self) -> None:
-        """Open the session's preview on the full screen, as soon as it is there."""
+        """Open the session's preview on the full screen, once it has arrived."""
         session = self._session
         if session is None:
             return
@@ -89,7 +89,7 @@ class SessionPreviewView(LineView):
 
 
 def _preview_lines(session: SessionListItem, preview: SessionPreview, width: int) -> list[StyledLine]:
-    """Return the preview, wrapped to `width` cells: what was worked on first, then the newest messages."""
+    """Return the preview, wrapped to `width` cells: directory and changed files, then the newest messages."""
     lines = wrap([(sanitize_line(session.title or session.id[:8]), text_style("strong"))], width)
     if session.work_dir:
         lines += wrap([(sanitize_line(session.work_dir), text_style("dim"))], width)
