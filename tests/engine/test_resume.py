@@ -339,5 +339,5 @@ async def test_a_session_without_a_useful_preview_is_replayed_once(
     if last is not None:
         extend_journal(home, last=last)
     preview, replay = await collect_opening_events(home)
-    assert preview == []
+    assert not any(isinstance(event, TurnBegin | ReplayBegin) for event in preview)
     assert replay[0] == ReplayBegin()

@@ -126,7 +126,7 @@ async def _send_preview(send: Callable[[Event], None], session: Session) -> bool
 async def open_session(
     selector: SessionSelector, *, on_preview: Callable[[Event], None] | None = None
 ) -> OpenedSession:
-    """Open the selected session. `on_preview` gets the context usage and, if it's long, its latest turns first.
+    """Open the selected session. `on_preview` first gets the context usage and the end of a long one.
 
     Raises SessionError.
     """
