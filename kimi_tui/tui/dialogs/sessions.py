@@ -146,32 +146,30 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
     # the preview
 
     def _show_preview(self) -> None:
-        self.preview.show_session(self._highlighted_session, empty_text=self._empty_text())
-
-    def _empty_text(self) -> str:
-        if self._session_list is None:
-            return ""
-        if self.field.value and not self._session_list.text:
-            return tr("No titles match. Press {key} to search all messages.", key=self._key("search"))
-        return tr("No sessions found.") if self._session_list.text else tr("No sessions yet.")
-
-    def _key(self, name: str) -> str:
-        return self._key_labels.first_key(f"sessions.{name}")
+        self.preview.show_session(
+            self._highlighted_session,
+            empty_text=_empty_text(
+                self._session_list, self.field.value, self._key_labels.first_key("sessions.search")
+            ),
+        )
 
     def _show_hints(self) -> None:
         if self._input_mode:
             return
+        first = self._key_labels.first_key
         scope = tr("this directory") if self._lists_all else tr("all directories")
         self.hints.show(
             [
                 KeyHint("enter", tr("resume"), "resume", "bold"),
-                KeyHint(self._key("close"), tr("new session") if self._at_start else tr("close"), "close"),
-                KeyHint(self._key("scope"), scope, "scope"),
-                KeyHint(self._key("search"), tr("search messages"), "search"),
-                KeyHint(self._key("rename"), tr("rename"), "rename"),
-                KeyHint(self._key("delete"), tr("delete"), "delete"),
-                KeyHint(self._key("fork"), tr("fork"), "fork"),
-                KeyHint(self._key("preview"), tr("full preview"), "preview"),
+                KeyHint(
+                    first("sessions.close"), tr("new session") if self._at_start else tr("close"), "close"
+                ),
+                KeyHint(first("sessions.scope"), scope, "scope"),
+                KeyHint(first("sessions.search"), tr("search messages"), "search"),
+                KeyHint(first("sessions.rename"), tr("rename"), "rename"),
+                KeyHint(first("sessions.delete"), tr("delete"), "delete"),
+                KeyHint(first("sessions.fork"), tr("fork"), "fork"),
+                KeyHint(first("sessions.preview"), tr("full preview"), "preview"),
             ]
         )
 
@@ -314,3 +312,12 @@ def _format_age(seconds: float) -> str:
     if age >= 60:
         return tr("{minutes} min ago", minutes=int(age // 60))
     return tr("just now")
+
+
+def _empty_text(session_list: SessionList | None, query: str, search_key: str) -> str:
+    """Return the text for an empty list."""
+    if session_list is None:
+        return ""
+    if query and not session_list.text:
+        return tr("No titles match. Press {key} to search all messages.", key=search_key)
+    return tr("No sessions found.") if session_list.text else tr("No sessions yet.")
