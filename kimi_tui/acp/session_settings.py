@@ -21,6 +21,7 @@ from acp.schema import (
 
 from kimi_tui.acp.errors import invalid_request
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.base.thinking_effort import parse_thinking_effort
 from kimi_tui.wire.commands import Command, SetAcceptEdits, SetModel, SetPlanMode, SetThinking, SetYolo
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo
 
@@ -73,8 +74,8 @@ def commands_for(option: str, value: str | bool, info: SessionInfo) -> tuple[Com
             return (SetModel(model),)
         case "thinking", bool(enabled):
             return (SetThinking(enabled),)
-        case "thinking", str(text) if text in (_ON, _OFF):
-            return (SetThinking(text == _ON),)
+        case "thinking", str(text) if (effort := parse_thinking_effort(text)) is not None:
+            return (SetThinking(effort != "off", effort),)
         case "mode" | "model" | "thinking", _:
             raise invalid_request(f"Invalid {option} “{sanitize_line(str(value))}”.")
         case _:

@@ -20,6 +20,7 @@ from kimi_tui.api.turn_result import TurnError
 from kimi_tui.base.content_parts import ContentPart
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.redaction import redact
+from kimi_tui.base.thinking_effort import ThinkingEffort
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.engine.build.engine import build_engine
 from kimi_tui.engine.engine import Engine
@@ -72,7 +73,7 @@ class KimiTui:
         answer: AnswerQuestions | None = None,
         yolo: bool = False,
         plan: bool | None = None,
-        thinking: bool | None = None,
+        thinking: bool | ThinkingEffort | None = None,
         agent: str | Path | None = None,
         session: str | None = None,
         continue_last: bool = False,
@@ -100,7 +101,7 @@ class KimiTui:
             answer: Answers the model's questions.
             yolo: Approve everything that no rule denies.
             plan: Start in plan mode.
-            thinking: Turn thinking on or off.
+            thinking: Thinking effort: `off`, `low`, `medium` or `high`. True means `high`.
             agent: Name of an agent, or path of an agent file.
             session: Id of the session to resume.
             continue_last: Resume the last session of the working directory.

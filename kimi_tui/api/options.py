@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import data_dir, make_private_dir
+from kimi_tui.base.thinking_effort import THINKING_EFFORTS, ThinkingEffort, parse_thinking_effort
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.config.loader import read_config, settings_of
 from kimi_tui.engine.build.host_tools import HostTool
@@ -23,7 +25,7 @@ class AgentOptions:
     data_dir: Path | None = None
     model: str | None = None
     demo: bool = False
-    thinking: bool | None = None
+    thinking: bool | ThinkingEffort | None = None
     compaction: CompactionStrategy | str | None = None
     agent: str | Path | None = None
     session: str | None = None
@@ -69,7 +71,7 @@ def engine_options(agent_options: AgentOptions) -> EngineOptions:
         skills_dirs=tuple(map(_resolve_directory, agent_options.skills_dirs)),
         model=agent_options.model,
         demo=agent_options.demo,
-        thinking=agent_options.thinking,
+        thinking=_parse_thinking(agent_options.thinking),
         yolo=agent_options.yolo,
         plan=agent_options.plan,
         mcp=McpSelection(mcp_configs),
@@ -80,6 +82,19 @@ def engine_options(agent_options: AgentOptions) -> EngineOptions:
         interactive=False,
         generates_title=False,
     )
+
+
+def _parse_thinking(value: bool | ThinkingEffort | None) -> ThinkingEffort | None:
+    """Return the thinking effort that `value` means. Raises UsageError if it isn't one."""
+    if value is None:
+        return None
+    effort = parse_thinking_effort(value)
+    if effort is None:
+        raise UsageError(
+            msg("Invalid thinking effort “{value}”.", value=value),
+            hint=msg("Use one of {names}.", names=", ".join(THINKING_EFFORTS)),
+        )
+    return effort
 
 
 def _override_settings(agent_options: AgentOptions) -> dict[str, Any]:

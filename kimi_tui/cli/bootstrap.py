@@ -141,7 +141,7 @@ class EngineSetup:
             skills_dirs=self.paths.skills_dirs,
             model=cli.model,
             demo=cli.demo,
-            thinking=cli.thinking,
+            thinking=cli.thinking_effort,
             yolo=cli.yolo,
             afk=cli.afk,
             plan=cli.plan,

@@ -9,6 +9,7 @@ from kimi_tui.cli.options import PRINT_PANEL, CliOptions, is_given, option_flag
 _EXCLUSIVE = (
     ("argument", "prompt", "Give the prompt only once."),
     ("demo", "model", "--demo uses its own model. Remove one of them."),
+    ("thinking", "thinking_level", "Both set the thinking. Remove one of them."),
     ("continue_last", "session", "Both select the session. Remove one of them."),
     ("inline", "screen_reader", "--screen-reader is always inline. Remove one of them."),
     ("agent", "agent_file", "Both select the agent. Remove one of them."),

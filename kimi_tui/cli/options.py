@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.thinking_effort import ThinkingEffort
 
 _FRONT_END = "Interface"
 PRINT_PANEL = "Print mode"
@@ -122,6 +123,9 @@ class CliOptions:
         "-m", "--model", panel=_MODEL, metavar="NAME", help="Use model NAME instead of the default."
     )
     thinking: bool | None = option("--thinking", panel=_MODEL, help="Turn thinking on or off.")
+    thinking_level: ThinkingEffort | None = option(
+        "--thinking-level", panel=_MODEL, help="Set how much the model thinks."
+    )
     demo: bool = option(
         "--demo", panel=_MODEL, default=False, help="Use the offline demo model; needs no API key."
     )
@@ -227,6 +231,13 @@ class CliOptions:
     version: bool = option(
         "-V", "--version", panel=SETTINGS_PANEL, default=False, help="Show the version and exit."
     )
+
+    @property
+    def thinking_effort(self) -> ThinkingEffort | None:
+        """Requested thinking effort, if any."""
+        if self.thinking is None:
+            return self.thinking_level
+        return "high" if self.thinking else "off"
 
     @property
     def is_print_mode(self) -> bool:

@@ -120,6 +120,12 @@ def credentials_layer(
             change.pop("base_url", None)
     for name, credential in stored.items():
         provider = own.get(name) if isinstance(own, Mapping) and name not in _SERVICES else None
-        if isinstance(provider, Mapping) and not provider.get("api_key"):
+        if isinstance(provider, Mapping) and not _has_key(provider, environ):
             layer.setdefault("providers", {}).setdefault(name, {})["api_key"] = credential.api_key
     return layer
+
+
+def _has_key(provider: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
+    """Return whether a provider's table has a key: its own, or a variable that is set."""
+    key = str(provider.get("api_key") or "")
+    return bool(environ.get(key.removeprefix("env:")) if key.startswith("env:") else key)

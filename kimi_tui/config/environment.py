@@ -19,6 +19,12 @@ class KnownProvider:
     url_variable: str
     model: str
     max_context_size: int
+    type: str = ""
+    """Provider type for the default base URL. Empty for `name`."""
+
+    def type_for(self, base_url: str | None) -> str:
+        """Return the provider type for `base_url`. Other servers may have only the type `name`."""
+        return self.name if base_url else self.type or self.name
 
 
 KNOWN_PROVIDERS = (
@@ -35,6 +41,7 @@ KNOWN_PROVIDERS = (
         url_variable="OPENAI_BASE_URL",
         model="gpt-5.4",
         max_context_size=272_000,
+        type="openai_responses",
     ),
     KnownProvider(
         name="anthropic",
@@ -70,7 +77,10 @@ def _models_from_keys(environ: Mapping[str, str], *, chosen: object) -> dict[str
     is_plain = len(keyed) == 1 or keyed[0].name == "kimi"
     return {
         **({"default_model": keyed[0].name} if is_plain and not is_chosen else {}),
-        "providers": {known.name: {"type": known.name, **_address(known, environ)} for known in keyed},
+        "providers": {
+            known.name: {"type": known.type_for(environ.get(known.url_variable)), **_address(known, environ)}
+            for known in keyed
+        },
         "models": {
             known.name: {
                 "provider": known.name,

@@ -31,7 +31,13 @@ class ProviderConnection:
     """Model name to send to the provider."""
     api_key: str = field(default="", repr=False)
     base_url: str | None = None
+    key_variable: str = ""
+    """Environment variable to read the key from instead of storing it; not for known providers."""
     max_context_size: int | None = None
+    capabilities: frozenset[str] | None = None
+    """What the server reports of the model; None for the known capabilities."""
+    price: Mapping[str, float] | None = None
+    """US dollars per million `input`, `output` and `cached` tokens, if the server reports them."""
 
 
 def known_service(name: str) -> KnownProvider | None:
@@ -44,7 +50,11 @@ def pending_provider(data: Mapping[str, Any], known: KnownProvider) -> tuple[str
     strings.
     """
     for name, table in _tables(data, "providers").items():
-        if table.get("type") == known.name and table.get("base_url") and not table.get("api_key"):
+        if (
+            table.get("type") in (known.name, known.type)
+            and table.get("base_url")
+            and not table.get("api_key")
+        ):
             models = [it for it in _tables(data, "models").values() if it.get("provider") == name]
             return str(table["base_url"]), str(models[0].get("model", "")) if models else ""
     return "", ""
@@ -85,7 +95,13 @@ def save_provider(
         )
         tables = _implied_models(config)
         tables["providers"].setdefault(provider, _provider_table(connection, known))
-        tables["models"][name] = {"provider": provider, "model": connection.model, "max_context_size": size}
+        tables["models"][name] = {
+            "provider": provider,
+            "model": connection.model,
+            "max_context_size": size,
+            **({} if connection.capabilities is None else {"capabilities": sorted(connection.capabilities)}),
+            **({"price": dict(connection.price)} if connection.price else {}),
+        }
         add_missing(path, tables)
     default = name if as_default or not default else default
     if reload().data.get("default_model") != default:
@@ -111,7 +127,7 @@ def _provider_for(connection: ProviderConnection, known: KnownProvider | None, c
         matching = [
             name
             for name, table in written.items()
-            if table.get("type") == known.name
+            if table.get("type") in (known.name, known.type)
             and not table.get("api_key")
             and table.get("base_url") in (None, "", connection.base_url)
         ]
@@ -121,8 +137,9 @@ def _provider_for(connection: ProviderConnection, known: KnownProvider | None, c
 
 def _provider_table(connection: ProviderConnection, known: KnownProvider | None) -> dict[str, Any]:
     if known is None:
-        return {"type": "openai", "base_url": connection.base_url or ""}
-    return {"type": known.name}
+        table = {"type": "openai", "base_url": connection.base_url or ""}
+        return table | ({"api_key": f"env:{connection.key_variable}"} if connection.key_variable else {})
+    return {"type": known.type_for(connection.base_url)}
 
 
 def _find_model(data: Mapping[str, Any], provider: str, model: str) -> str | None:

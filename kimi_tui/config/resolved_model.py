@@ -11,7 +11,14 @@ from kimi_tui.base.errors import ConfigError, ModelKeyNotSet, ModelNotSet
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.config.environment import KEY_VARIABLES, known_provider
-from kimi_tui.config.settings import ModelPrice, ModelSettings, ProviderConfig, Settings
+from kimi_tui.config.settings import (
+    ForeignProviderType,
+    ModelPrice,
+    ModelSettings,
+    ProviderConfig,
+    ProviderType,
+    Settings,
+)
 
 ModelKind = Literal["kimi", "openai", "openai_responses", "anthropic", "scripted", "demo"]
 SCRIPTS_VARIABLE = "KIMI_SCRIPTED_ECHO_SCRIPTS"
@@ -120,23 +127,31 @@ def default_model_name(settings: Settings) -> str:
     )
 
 
-def _kind(provider: ProviderConfig, name: str) -> ModelKind:
-    match provider.type:
+def provider_kind(type_: ProviderType | ForeignProviderType) -> ModelKind | None:
+    """Return the kind of provider that a type in the config means, or None if it isn't supported."""
+    match type_:
         case "kimi" | "openai" | "openai_responses" | "anthropic" | "scripted" | "demo":
-            return provider.type
+            return type_
         case "openai_legacy":
             return "openai"
         case "google_genai" | "gemini" | "vertexai" | "_echo" | "_chaos":
-            raise ConfigError(
-                msg(
-                    "Provider {name} has type {type}, which kimi-tui doesn't support.",
-                    name=name,
-                    type=provider.type,
-                ),
-                hint="Use a provider of type kimi, openai or anthropic.",
-            )
+            return None
         case _:
-            assert_never(provider.type)
+            assert_never(type_)
+
+
+def _kind(provider: ProviderConfig, name: str) -> ModelKind:
+    kind = provider_kind(provider.type)
+    if kind is None:
+        raise ConfigError(
+            msg(
+                "Provider {name} has type {type}, which kimi-tui doesn't support.",
+                name=name,
+                type=provider.type,
+            ),
+            hint="Use a provider of type kimi, openai or anthropic.",
+        )
+    return kind
 
 
 def _key(provider: ProviderConfig, name: str, kind: ModelKind, environ: Mapping[str, str]) -> str:

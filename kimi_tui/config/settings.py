@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from kimi_tui.base.hook_events import HookEventName
+from kimi_tui.base.thinking_effort import ThinkingEffort, parse_thinking_effort
 from kimi_tui.config.startup_settings import Theme
 from kimi_tui.config.startup_settings import UISettings as UISettings
 from kimi_tui.i18n.locale import LanguageSetting
@@ -299,8 +300,12 @@ class Settings(_Table):
 
     default_model: str = ""
     """Default model. Required if you define more than one."""
-    default_thinking: bool = False
-    """Whether the model thinks before it responds."""
+    default_thinking: Annotated[
+        ThinkingEffort, BeforeValidator(lambda value: parse_thinking_effort(value) or value)
+    ] = "off"
+    """How much the model thinks before it responds. `true` means `high`, `false` means `off`. A model without
+    this level uses the nearest one.
+    """
     theme: Theme = "auto"
     """Color theme; `auto` follows the terminal's background."""
     language: LanguageSetting = "auto"

@@ -154,8 +154,8 @@ class CommandDispatcher:
                     await self._dispatch(timeline_command, group, recorder)
             case SetModel(name=name):
                 await self._model.select(name, group)
-            case SetThinking(enabled=enabled):
-                self._modes.set_thinking(enabled)
+            case SetThinking(enabled=enabled, effort=effort):
+                self._modes.set_thinking(effort or ("high" if enabled else "off"))
             case SetYolo(enabled=enabled):
                 await self._modes.set_yolo(enabled)
             case SetAcceptEdits(enabled=enabled):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.thinking_effort import ThinkingEffort
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.config.loader import read_config
 from kimi_tui.config.raw_config import RawConfig
@@ -52,7 +53,8 @@ class EngineOptions:
     allow_no_model: bool = False
     """Whether to open the session without a usable model, so that the user can connect one."""
     demo: bool = False
-    thinking: bool | None = None
+    thinking: ThinkingEffort | None = None
+    """Thinking effort. None: the one in `settings`."""
     yolo: bool = False
     afk: bool = False
     """Whether the agent's questions are dismissed, because no user is there to answer them."""

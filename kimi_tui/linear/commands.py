@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.base.thinking_effort import parse_thinking_effort
 from kimi_tui.frontend.number_format import format_cost, format_duration, format_tokens
 from kimi_tui.frontend.save_choice import save_model
 from kimi_tui.frontend.text.message_passages import match_label, passage_line, quote_message
+from kimi_tui.frontend.text.models import (
+    no_thinking_text,
+    thinking_change_text,
+    thinking_label,
+    thinking_usage,
+)
 from kimi_tui.i18n.translate import join_sentences, tr
 from kimi_tui.linear.command_context import CommandContext, SessionSwitch
 from kimi_tui.linear.messages import shorten, todo_lines
@@ -89,11 +96,17 @@ async def _model(context: CommandContext, name: str) -> None:
 
 async def _thinking(context: CommandContext, argument: str) -> None:
     session = context.state.session
-    enabled = _parse_switch(argument, session is not None and session.thinking)
-    await context.command_and_wait(SetThinking(enabled))
-    context.write_line(
-        tr("Thinking: on, from the next step") if enabled else tr("Thinking: off, from the next step")
-    )
+    if session is None:
+        return
+    if not session.thinking_levels:
+        context.write_line(no_thinking_text(session))
+        return
+    effort = parse_thinking_effort(argument or ("off" if session.thinking else "on"))
+    if effort is None:
+        context.write_line(thinking_usage(session.thinking_levels))
+        return
+    await context.command_and_wait(SetThinking(effort != "off", effort))
+    context.write_line(thinking_change_text(effort, session.thinking_levels))
 
 
 async def _yolo(context: CommandContext, argument: str) -> None:
@@ -140,7 +153,7 @@ async def _status(context: CommandContext, _: str) -> None:
             (tr("plan mode"), session.plan_mode),
             (tr("accept edits"), session.accept_edits),
             (tr("yolo"), session.yolo),
-            (tr("thinking"), session.thinking),
+            (thinking_label(session.thinking_effort, session.thinking_levels), session.thinking),
             (tr("sandbox"), session.sandbox),
             (tr("read-only"), session.read_only),
         )
@@ -279,7 +292,7 @@ COMMANDS = (
     LinearCommand("help", "Show commands and keys", _help),
     LinearCommand("status", "Show the session, model, modes, context and cost", _status),
     LinearCommand("model", "Switch to another model", _model),
-    LinearCommand("thinking", "Turn thinking on or off", _thinking),
+    LinearCommand("thinking", "Set how much the model thinks", _thinking),
     LinearCommand("yolo", "Turn automatic approval of everything on or off", _yolo),
     LinearCommand("edits", "Accept edits in the working directory, or ask again", _edits),
     LinearCommand("todo", "Show the todo list", _todo),

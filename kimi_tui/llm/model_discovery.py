@@ -1,7 +1,9 @@
 """Discovery of a server's models, and of model servers on this machine. Doesn't use the SDKs.
 
-Sources: OpenAI's `GET /v1/models`, which vLLM extends with `max_model_len` and llama.cpp with `meta.n_ctx`
-and `meta.n_ctx_train`; Ollama's `POST /api/show`; LM Studio's `GET /api/v0/models`.
+Sources: OpenAI's `GET /v1/models`, which vLLM extends with `max_model_len`, llama.cpp with `meta.n_ctx` and
+`meta.n_ctx_train`, OpenRouter and Together with `context_length`, Groq with `context_window` and Mistral with
+`max_context_length`. Ollama's `POST /api/show`; LM Studio's `GET
+/api/v0/models`.
 """
 
 import asyncio
@@ -28,10 +30,15 @@ _NON_CHAT_MODELS = ("embed", "bge-", "rerank", "whisper", "tts-", "dall-e")
 
 @dataclass(frozen=True, slots=True)
 class AvailableModel:
-    """A server's model and the size of its context window in tokens, if the server reports it."""
+    """A server's model, and what the server reports of it."""
 
     name: str
     max_context_size: int | None = None
+    """Context window in tokens."""
+    price: Mapping[str, float] | None = None
+    """US dollars per million `input`, `output` and `cached` tokens."""
+    capabilities: frozenset[str] | None = None
+    """A subset of `thinking` and `image_in`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +125,12 @@ def _fetch_models(base_url: str, api_key: str, timeout_s: float) -> tuple[Availa
     data = _fetch_json(f"{base_url.rstrip('/')}/models", headers=headers, timeout_s=timeout_s)
     entries = data.get("data") if isinstance(data, dict) else None
     models = [
-        AvailableModel(sanitize_line(entry["id"]), _context_size(entry))
+        AvailableModel(
+            sanitize_line(entry["id"]),
+            _context_size(entry),
+            _price(entry),
+            _capabilities(entry),
+        )
         for entry in (entries if isinstance(entries, list) else [])[:_MAX_MODELS]
         if isinstance(entry, dict) and isinstance(entry.get("id"), str) and entry["id"]
     ]
@@ -128,7 +140,41 @@ def _fetch_models(base_url: str, api_key: str, timeout_s: float) -> tuple[Availa
 def _context_size(entry: Mapping[str, Any]) -> int | None:
     meta = entry.get("meta")
     inner = meta if isinstance(meta, dict) else {}
-    return _first_int(entry.get("max_model_len"), inner.get("n_ctx"), inner.get("n_ctx_train"))
+    return _first_int(
+        entry.get("max_model_len"),
+        inner.get("n_ctx"),
+        inner.get("n_ctx_train"),
+        *(entry.get(name) for name in ("context_length", "context_window", "max_context_length")),
+    )
+
+
+def _price(entry: Mapping[str, Any]) -> dict[str, float] | None:
+    """Return OpenRouter's prices, which are strings in US dollars per token."""
+    pricing = entry.get("pricing")
+    if not isinstance(pricing, dict):
+        return None
+    prices: dict[str, float] = {}
+    for key, name in (("input", "prompt"), ("output", "completion"), ("cached", "input_cache_read")):
+        value = pricing.get(name)
+        try:
+            amount = float(value) * 1_000_000 if isinstance(value, str) else -1.0
+        except ValueError:
+            continue
+        if 0 <= amount < 1_000_000:
+            prices[key] = round(amount, 6)
+    return prices if "input" in prices and "output" in prices else None
+
+
+def _capabilities(entry: Mapping[str, Any]) -> frozenset[str] | None:
+    """Return what OpenRouter reports of a model."""
+    architecture, parameters = entry.get("architecture"), entry.get("supported_parameters")
+    if not isinstance(architecture, dict) or not isinstance(parameters, list):
+        return None
+    modalities = architecture.get("input_modalities")
+    takes_images = isinstance(modalities, list) and "image" in modalities
+    return frozenset(
+        {*(["image_in"] if takes_images else []), *(["thinking"] if "reasoning" in parameters else [])}
+    )
 
 
 def _ollama_context_size(address: str, model: str) -> int | None:

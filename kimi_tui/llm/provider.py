@@ -6,9 +6,9 @@ from typing import Any, Literal, Protocol
 from kimi_tui.base.content_parts import ImageURLPart, TextPart, ThinkPart
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import Message, ToolCall, ToolCallPart
+from kimi_tui.base.thinking_effort import ThinkingEffort as ThinkingEffort
 from kimi_tui.base.token_usage import TokenUsage
 
-ThinkingEffort = Literal["off", "low", "medium", "high"]
 ProviderKind = Literal["kimi", "openai", "openai_responses", "anthropic", "scripted", "demo"]
 
 
@@ -129,6 +129,8 @@ class LLM:
     price: Price | None = None
     max_output_tokens: int | None = None
     """Output limit in the config, in tokens."""
+    thinking_levels: tuple[ThinkingEffort, ...] = ()
+    """Thinking levels of the model, from the least to the most; empty if it can't think."""
 
     def cost(self, usage: TokenUsage) -> float | None:
         """Return the cost of `usage` in US dollars, or None if the price is unknown."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from kimi_tui.base.errors import ModelNotSet
+from kimi_tui.base.thinking_effort import ThinkingEffort, nearest_effort
 from kimi_tui.llm.provider import LLM, ChatProvider
 from kimi_tui.tools.plan.plan_mode import PlanMode
 
@@ -12,7 +13,8 @@ class RuntimeSettings:
     """Owned by the engine and read by the soul at each step."""
 
     llm: LLM | None
-    thinking: bool = False
+    requested_effort: ThinkingEffort = "off"
+    """Thinking effort that the user chose. The model may not have it."""
     yolo: bool = False
     afk: bool = False
     """Whether everything is approved and questions are dismissed, since the user is away."""
@@ -31,7 +33,17 @@ class RuntimeSettings:
 
         Raises: ModelNotSet.
         """
-        return self.require_llm().chat_provider.with_thinking("high" if self.thinking else "off")
+        return self.require_llm().chat_provider.with_thinking(self.effort)
+
+    @property
+    def effort(self) -> ThinkingEffort:
+        """Thinking effort that the model uses: the requested one, or the nearest it has."""
+        return nearest_effort(self.requested_effort, self.thinking_levels)
+
+    @property
+    def thinking_levels(self) -> tuple[ThinkingEffort, ...]:
+        """Thinking levels of the model; empty without a model, and for one that can't think."""
+        return self.llm.thinking_levels if self.llm is not None else ()
 
     @property
     def capabilities(self) -> frozenset[str]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, cast, get_args
 
 from textual.app import App
 
+from kimi_tui.base.thinking_effort import parse_thinking_effort
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import GROUPS, KeyLabels, keymap_errors, known_binding_ids
@@ -42,7 +43,8 @@ class SettingsApplier:
             case "theme" if value in get_args(ThemeChoice):
                 self._app.theme = resolve_theme(cast("ThemeChoice", value))
             case "default_thinking":
-                self._host.command(SetThinking(value == "true"))
+                effort = parse_thinking_effort(value) or "off"
+                self._host.command(SetThinking(effort != "off", effort))
             case "default_model" if value:
                 self._host.command(SetModel(value))
             case "ui.reduced_motion":

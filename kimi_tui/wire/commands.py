@@ -5,6 +5,7 @@ from typing import Any, Literal
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.hook_events import HookEventName
+from kimi_tui.base.thinking_effort import ThinkingEffort
 from kimi_tui.wire.argument_completion import CompleteArgument as CompleteArgument
 from kimi_tui.wire.base_command import BaseCommand, Scheduling
 from kimi_tui.wire.model_setup import SetupCommand
@@ -56,6 +57,8 @@ class SetThinking(BaseCommand):
     """Turn thinking on or off, starting with the next step."""
 
     enabled: bool
+    effort: ThinkingEffort | None = None
+    """Thinking effort, for example `medium`; it takes precedence over `enabled`. None for `high` or `off`."""
 
 
 @frozen

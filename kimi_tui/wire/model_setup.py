@@ -20,10 +20,12 @@ class ModelService:
     base_url: str
     """Its default URL, or the URL that the existing key is configured for."""
     model: str
-    """Default model, used to test the connection."""
+    """Default model, used to test the connection. Empty if the user must choose one."""
     key_variable: str
     key: KeyOrigin = ""
     """Where an existing key is stored; never the key itself."""
+    title: str = ""
+    """Name for the user; empty for a well-known one."""
 
 
 @frozen

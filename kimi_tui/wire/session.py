@@ -4,6 +4,7 @@ from dataclasses import field
 
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.thinking_effort import ThinkingEffort
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.wire.mcp_status import McpStatus
 
@@ -58,6 +59,27 @@ class SlashCommandInfo:
     """Whether CompleteArgument supports it."""
 
 
+@frozen(kw_only=True)
+class ModelDetails:
+    """A configured model. Not in kimi-cli."""
+
+    name: str
+    """Name under `[models]`, as SetModel takes it."""
+    model: str
+    """Name on its server."""
+    provider: str
+    """Name of its provider under `[providers]`."""
+    max_context_size: int
+    """Context window in tokens."""
+    input_price: float | None = None
+    """US dollars per million input tokens; None if unknown."""
+    output_price: float | None = None
+    """US dollars per million output tokens; None if unknown."""
+    capabilities: tuple[str, ...] = ()
+    thinking_levels: tuple[ThinkingEffort, ...] = ()
+    """Thinking efforts that it has; empty if it can't think."""
+
+
 @frozen
 class SessionInfo:
     """Information about the session. Sent when it opens and when it changes. Not in kimi-cli."""
@@ -70,6 +92,7 @@ class SessionInfo:
     """Provider type: kimi, openai, anthropic, scripted or demo; empty if no model is set."""
     agent: str
     thinking: bool = False
+    """Whether the model thinks before it responds."""
     yolo: bool = False
     plan_mode: bool = False
     accept_edits: bool = False
@@ -79,6 +102,12 @@ class SessionInfo:
     capabilities: tuple[str, ...] = ()
     slash_commands: tuple[SlashCommandInfo, ...] = ()
     models: tuple[str, ...] = ()
+    model_details: tuple[ModelDetails, ...] = ()
+    """Details of `models`, in the same order."""
+    thinking_effort: ThinkingEffort = "off"
+    """Thinking effort that the model uses."""
+    thinking_levels: tuple[ThinkingEffort, ...] = ()
+    """Thinking efforts that the model has; empty if it can't think."""
     tools: tuple[str, ...] = ()
     """The agent's own tools, without those of a client."""
     recording: str = ""

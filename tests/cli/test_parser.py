@@ -57,7 +57,7 @@ def test_every_option_is_parsed():
     }
     assert untouched == {
         "argument", "prompt", "mode", "wire", "quiet", "demo", "agent_file", "continue_last", "version",
-            "daemon", "socket", "screen_reader", "inline", "read_only", "afk",
+            "daemon", "socket", "screen_reader", "thinking_level", "inline", "read_only", "afk",
     }  # fmt: skip
 
 

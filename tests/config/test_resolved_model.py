@@ -31,6 +31,11 @@ def test_one_key_in_the_environment_is_enough(home, kind):
 def test_a_config_without_models_allows_a_key_in_the_environment(home):
     home.write('theme = "dark"')
     home.environ = {"OPENAI_API_KEY": "k"}
+    assert home.model().type == "openai_responses"
+
+
+def test_another_server_for_openais_key_gets_chat_completions(home):
+    home.environ = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "https://gateway.example/v1"}
     assert home.model().type == "openai"
 
 

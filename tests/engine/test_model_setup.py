@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kimi_tui.base.logging import start_logging
+from kimi_tui.config.compatible_services import COMPATIBLE_SERVICES
 from kimi_tui.config.loader import read_config, settings_of
 from kimi_tui.config.settings import Settings
 from kimi_tui.wire.events import Notification, SessionInfo
@@ -21,6 +22,8 @@ KEY = "test-0123456789abcdef"
 
 @pytest.fixture(autouse=True)
 def no_api_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for service in COMPATIBLE_SERVICES:
+        monkeypatch.delenv(service.key_variable, raising=False)
     for name in ("KIMI", "OPENAI", "ANTHROPIC"):
         monkeypatch.delenv(f"{name}_API_KEY", raising=False)
         monkeypatch.delenv(f"{name}_BASE_URL", raising=False)
@@ -180,10 +183,56 @@ async def test_model_sources_contain_no_keys(home: SessionEnv, monkeypatch: pyte
             preliminary = await front.wait_for(ModelSources)
             sources = await front.wait_for(ModelSources, where=lambda it: not it.looking)
     assert preliminary.services == sources.services
-    assert [(it.name, it.key) for it in sources.services] == [
+    assert [(it.name, it.key) for it in sources.services[:4]] == [
         ("kimi", ""),
         ("openai", "environment"),
         ("anthropic", ""),
+        ("openrouter", ""),
     ]
     assert ("Ollama", f"{address}/v1") in [(it.name, it.base_url) for it in sources.servers]
     assert KEY not in repr(sources)
+
+
+OPENROUTER_MODEL = {
+    "context_length": 200_000,
+    "pricing": {"prompt": "0.000003", "completion": "0.000015", "input_cache_read": "0.0000003"},
+    "architecture": {"input_modalities": ["text", "image"]},
+    "supported_parameters": ["tools", "reasoning"],
+}
+
+
+async def test_a_compatible_service_is_connected_by_name_with_what_it_reports(home: SessionEnv) -> None:
+    responses = {"/v1/models": model_list("anthropic/claude-next", **OPENROUTER_MODEL)}
+    with serve_json(responses, text="here I am") as address:
+        async with home.open_session(settings=Settings()) as front:
+            done = await connect(
+                front, provider="openrouter", model="", base_url=f"{address}/v1", api_key=KEY
+            )
+            assert done.model == "anthropic-claude-next", done
+            info = await wait_for_model(front)
+    (details,) = info.model_details
+    assert (details.provider, details.max_context_size) == ("openrouter", 200_000)
+    assert (details.input_price, details.output_price) == (3, 15)
+    assert details.capabilities == ("image_in", "thinking")
+    assert KEY not in read_all_files(home.data_dir)
+
+
+async def test_a_services_key_in_the_environment_is_used_and_not_stored(
+    home: SessionEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", KEY)
+    keys: list[str] = []
+    with serve_json({"/v1/models": model_list("llama-9")}, keys=keys) as address:
+        async with home.open_session(settings=Settings()) as front:
+            done = await connect(front, provider="groq", model="", base_url=f"{address}/v1")
+            assert done.model == "llama-9", done
+            assert (await front.turn("hi")).outcome == "finished"
+    assert 'api_key = "env:GROQ_API_KEY"' in (home.data_dir / "config.toml").read_text()
+    assert not (home.data_dir / "credentials.json").exists()
+    assert set(keys) == {f"Bearer {KEY}"}
+
+
+async def test_a_service_without_a_key_is_not_connected(home: SessionEnv) -> None:
+    async with home.open_session(settings=Settings()) as front:
+        done = await connect(front, provider="gemini", model="gemini-3-pro")
+    assert (done.model, done.what) == ("", "No API key.")

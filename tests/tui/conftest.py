@@ -18,6 +18,7 @@ from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.commands import Command, RunSlash, Shutdown
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo, StatusUpdate
 from kimi_tui.wire.requests import Answer, Request
+from kimi_tui.wire.session import ModelDetails
 from tests.timeouts import TEST_TIMEOUT_S
 from tests.tui.app_driver import AppDriver
 
@@ -29,6 +30,26 @@ SESSION = SessionInfo(
     model_kind="kimi",
     agent="default",
     models=("kimi-k2", "opus"),
+    model_details=(
+        ModelDetails(
+            name="kimi-k2",
+            model="kimi-k2-0905",
+            provider="kimi",
+            max_context_size=262_144,
+            input_price=0.6,
+            output_price=2.5,
+            thinking_levels=("off", "high"),
+        ),
+        ModelDetails(
+            name="opus",
+            model="claude-opus-5",
+            provider="anthropic",
+            max_context_size=200_000,
+            capabilities=("image_in", "thinking"),
+            thinking_levels=("off", "low", "medium", "high"),
+        ),
+    ),
+    thinking_levels=("off", "low", "medium", "high"),
     slash_commands=(SlashCommandInfo("clear", "Start over"), SlashCommandInfo("title", "Name this session")),
 )
 

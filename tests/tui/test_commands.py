@@ -14,9 +14,11 @@ from kimi_tui.tui.commands.builtin import COMMANDS
 from kimi_tui.tui.commands.command_host import Severity
 from kimi_tui.tui.commands.command_search import CommandSearch
 from kimi_tui.tui.commands.registry import CommandRegistry
+from kimi_tui.tui.dialogs.models import ModelChoice
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import Command, RunSlash, SetModel, SetThinking, SetYolo
+from kimi_tui.wire.session import SessionInfo
 from tests.tui.conftest import SESSION
 
 
@@ -43,6 +45,10 @@ class FakeHost:
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
         self.offered = [choice.value for choice in choices]
         return self.choice
+
+    async def choose_model(self, session: SessionInfo) -> ModelChoice | None:
+        self.offered = list(session.models)
+        return ModelChoice(self.choice, "medium") if self.choice is not None else None
 
     def show_help(self, topic: Literal["commands", "keys"]) -> None:
         self.actions.append(f"help {topic}")
@@ -146,7 +152,13 @@ async def test_model_takes_a_name_or_shows_a_choice(state: SessionViewState) -> 
     assert (await run("/model opus", FakeHost(state))).commands == [SetModel("opus")]
     host = await run("/model", FakeHost(state, choice="kimi-k2"))
     assert host.offered == ["kimi-k2", "opus"]
-    assert host.commands == [SetModel("kimi-k2")]
+    assert host.commands == [SetModel("kimi-k2"), SetThinking(True, "medium")]
+    assert (await run("/model opus low", FakeHost(state))).commands == [
+        SetModel("opus"),
+        SetThinking(True, "low"),
+    ]
+    host = await run("/model opus much", FakeHost(state))
+    assert (host.commands, host.notifications[0][1]) == ([], "error")
 
 
 async def test_an_unknown_model_is_rejected_with_the_available_ones(state: SessionViewState) -> None:
@@ -163,8 +175,9 @@ async def test_without_models_the_command_points_to_login() -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("/thinking", SetThinking(True)),
-        ("/thinking off", SetThinking(False)),
+        ("/thinking off", SetThinking(False, "off")),
+        ("/thinking on", SetThinking(True, "high")),
+        ("/thinking medium", SetThinking(True, "medium")),
         ("/yolo ON", SetYolo(True)),
     ],
 )
@@ -172,6 +185,32 @@ async def test_switches_toggle_or_take_an_argument(
     state: SessionViewState, line: str, expected: Command
 ) -> None:
     assert (await run(line, FakeHost(state))).commands == [expected]
+
+
+async def test_thinking_without_an_argument_offers_the_levels(state: SessionViewState) -> None:
+    host = await run("/thinking", FakeHost(state, choice="low"))
+    assert host.offered == ["off", "low", "medium", "high"]
+    assert host.commands == [SetThinking(True, "low")]
+    assert host.notifications == [("Thinking: low, from the next step", "information")]
+
+
+async def test_thinking_toggles_for_a_model_with_two_levels() -> None:
+    session = replace(SESSION, thinking_levels=("off", "high"))
+    host = await run("/thinking", FakeHost(SessionViewState(session=session)))
+    assert host.commands == [SetThinking(True, "high")]
+    assert host.notifications == [("Thinking: on, from the next step", "information")]
+
+
+async def test_a_level_that_the_model_lacks_becomes_the_next_higher_one() -> None:
+    session = replace(SESSION, thinking_levels=("off", "high"))
+    host = await run("/thinking low", FakeHost(SessionViewState(session=session)))
+    assert host.notifications[0][0].startswith("Thinking: on, from the next step. The model doesn't have")
+
+
+async def test_a_model_that_cannot_think_says_so() -> None:
+    host = await run("/thinking on", FakeHost(SessionViewState(session=replace(SESSION, thinking_levels=()))))
+    assert host.commands == []
+    assert host.notifications == [("The model kimi-k2 doesn't support thinking.", "warning")]
 
 
 async def test_a_switch_rejects_other_arguments(state: SessionViewState) -> None:

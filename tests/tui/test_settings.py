@@ -44,7 +44,7 @@ async def test_a_switch_is_toggled_and_takes_effect_immediately(open_app: Any) -
         await harness.driver.press("enter")
         assert await wait_for_change(harness) == ChangeSetting("default_thinking", "true")
         harness.engine.send(SettingChanged("default_thinking"))
-        await harness.wait_until(lambda: harness.commands_of(SetThinking) == [SetThinking(True)])
+        await harness.wait_until(lambda: harness.commands_of(SetThinking) == [SetThinking(True, "high")])
         await harness.wait_until(lambda: "Saved: takes effect immediately" in harness.screen_text())
 
 

@@ -64,7 +64,7 @@ def initial_runtime_settings(
         models.resolve_initial_if_any(selection)
         if options.allow_no_model
         else models.resolve_initial(selection),
-        thinking=options.settings.default_thinking if options.thinking is None else options.thinking,
+        requested_effort=options.thinking or options.settings.default_thinking,
         afk=options.afk,
         yolo=options.yolo
         or (options.settings.default_yolo if is_new(session) else options.interactive and session.state.yolo),

@@ -6,12 +6,14 @@ from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import register_secrets
-from kimi_tui.config.resolved_model import ResolvedModel, resolve_model
+from kimi_tui.config.resolved_model import ResolvedModel, provider_kind, resolve_model
 from kimi_tui.config.settings import Settings
-from kimi_tui.llm.capabilities import known_capabilities
+from kimi_tui.llm.capabilities import capabilities_of
 from kimi_tui.llm.factory import create_provider
 from kimi_tui.llm.metering.gate import SpendingGate
 from kimi_tui.llm.provider import LLM, ChatProvider, Price, ProviderSettings
+from kimi_tui.llm.thinking_levels import thinking_levels
+from kimi_tui.wire.session import ModelDetails
 
 _DEMO = ResolvedModel(name="demo", type="demo", model="demo", max_context_size=200_000)
 
@@ -38,6 +40,7 @@ class ModelPool:
         self._session_id = session_id
         self._gate = gate
         self._built: dict[str, LLM] = {}
+        self._details: tuple[ModelDetails, ...] | None = None
         self.used_keys: set[str] = set()
         """API keys of the models that were used."""
         self._retired: list[LLM] = []
@@ -49,6 +52,13 @@ class ModelPool:
     def names(self) -> Sequence[str]:
         """Names that `get` accepts."""
         return tuple(sorted(self._settings.models))
+
+    @property
+    def details(self) -> tuple[ModelDetails, ...]:
+        """Details of the models in `names`, in the same order."""
+        if self._details is None:
+            self._details = tuple(_details_of(name, self._settings) for name in self.names)
+        return self._details
 
     def resolve_initial(self, selection: ModelSelection) -> LLM:
         """Return the initial model. Raises ModelNotSet and ConfigError."""
@@ -82,6 +92,7 @@ class ModelPool:
         self._settings = settings
         self._retired += self._built.values()
         self._built = {}
+        self._details = None
 
     async def aclose(self) -> None:
         """Close the connections of all models that were built."""
@@ -96,25 +107,42 @@ class ModelPool:
         return self._built[model.name]
 
 
-def _build_llm(model: ResolvedModel, *, session_id: str, gate: SpendingGate | None) -> LLM:
-    provider: ChatProvider = create_provider(
-        ProviderSettings(
-            kind=model.type,
-            model=model.model,
-            base_url=model.base_url,
-            api_key=model.api_key,
-            headers=dict(model.headers) or None,
-            max_output_tokens=model.max_output_tokens,
-            temperature=model.temperature,
-            top_p=model.top_p,
-            thinking_keep=model.thinking_keep,
-            reasoning_key=model.reasoning_key,
-            idle_timeout_s=model.idle_timeout_s,
-            scripts=model.scripts,
-            session_id=session_id,
-            capabilities=model.capabilities,
-        )
+def _details_of(name: str, settings: Settings) -> ModelDetails:
+    """Return the details of a configured model. They need neither its key nor its server."""
+    model = settings.models[name]
+    provider = settings.providers.get(model.provider)
+    kind = provider_kind(provider.type) if provider is not None else None
+    described = ProviderSettings(kind=kind or "openai", model=model.model, capabilities=model.capabilities)
+    return ModelDetails(
+        name=name,
+        model=model.model,
+        provider=model.provider,
+        max_context_size=model.max_context_size,
+        input_price=model.price.input if model.price is not None else None,
+        output_price=model.price.output if model.price is not None else None,
+        capabilities=tuple(sorted(capabilities_of(described))),
+        thinking_levels=thinking_levels(described),
     )
+
+
+def _build_llm(model: ResolvedModel, *, session_id: str, gate: SpendingGate | None) -> LLM:
+    settings = ProviderSettings(
+        kind=model.type,
+        model=model.model,
+        base_url=model.base_url,
+        api_key=model.api_key,
+        headers=dict(model.headers) or None,
+        max_output_tokens=model.max_output_tokens,
+        temperature=model.temperature,
+        top_p=model.top_p,
+        thinking_keep=model.thinking_keep,
+        reasoning_key=model.reasoning_key,
+        idle_timeout_s=model.idle_timeout_s,
+        scripts=model.scripts,
+        session_id=session_id,
+        capabilities=model.capabilities,
+    )
+    provider: ChatProvider = create_provider(settings)
     price = (
         None
         if model.price is None
@@ -133,8 +161,7 @@ def _build_llm(model: ResolvedModel, *, session_id: str, gate: SpendingGate | No
         name=model.name,
         max_context_size=model.max_context_size,
         max_output_tokens=model.max_output_tokens,
-        capabilities=known_capabilities(model.type, model.model)
-        if model.capabilities is None
-        else model.capabilities,
+        capabilities=capabilities_of(settings),
+        thinking_levels=thinking_levels(settings),
         price=price,
     )

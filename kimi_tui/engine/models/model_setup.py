@@ -3,12 +3,18 @@
 import asyncio
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import register_secrets
+from kimi_tui.config.compatible_services import (
+    COMPATIBLE_SERVICES,
+    CompatibleService,
+    compatible_service,
+)
 from kimi_tui.config.credentials import Credentials
 from kimi_tui.config.environment import KNOWN_PROVIDERS, KnownProvider
 from kimi_tui.config.loader import settings_of
@@ -21,6 +27,7 @@ from kimi_tui.config.provider_setup import (
 )
 from kimi_tui.engine.models.model_pool import ModelPool
 from kimi_tui.engine.options import EngineOptions
+from kimi_tui.llm.context_size import known_context_size
 from kimi_tui.llm.provider import ProviderKind, ProviderSettings
 from kimi_tui.llm.transport.endpoint import DEFAULT_BASE_URLS
 from kimi_tui.wire.channel import Wire
@@ -37,8 +44,6 @@ from kimi_tui.wire.model_setup import (
 
 if TYPE_CHECKING:
     from kimi_tui.llm.model_discovery import AvailableModel
-
-_KINDS: dict[str, ProviderKind] = {"kimi": "kimi", "openai": "openai", "anthropic": "anthropic"}
 
 
 class ModelSetup:
@@ -90,6 +95,18 @@ class ModelSetup:
                     key=origin,
                 )
             )
+        for service in COMPATIBLE_SERVICES:
+            origin = "stored" if service.name in stored else ""
+            services.append(
+                ModelService(
+                    name=service.name,
+                    base_url=service.base_url,
+                    model="",
+                    key_variable=service.key_variable,
+                    key="environment" if self._environ.get(service.key_variable) else origin,
+                    title=service.title,
+                )
+            )
         return tuple(services)
 
     async def _find_servers(self) -> tuple[LocalServer, ...]:
@@ -116,6 +133,9 @@ class ModelSetup:
             known = known_service(request.provider)
             if known is not None:
                 return await self._connect_service(request, known, key)
+            service = compatible_service(request.provider)
+            if service is not None:
+                return await self._connect_compatible_service(request, service, key)
             return await self._connect_custom_server(request, key)
         except UnknownModel as error:
             available = await self._list_available_models(request)
@@ -142,9 +162,24 @@ class ModelSetup:
             request.id, connection, known, effective_key, connection.base_url or default_address
         )
 
-    async def _connect_custom_server(self, request: ConnectModel, key: str) -> ModelConnected:
+    async def _connect_compatible_service(
+        self, request: ConnectModel, service: CompatibleService, key: str
+    ) -> ModelConnected:
+        effective_key = key or await self._find_service_key(service)
+        if not effective_key:
+            raise KimiTuiError("No API key.", hint="Paste the key from the provider.")
+        uses_variable = not key and bool(self._environ.get(service.key_variable))
+        return await self._connect_custom_server(
+            replace(request, base_url=request.base_url.strip() or service.base_url),
+            effective_key,
+            key_variable=service.key_variable if uses_variable else "",
+        )
+
+    async def _connect_custom_server(
+        self, request: ConnectModel, key: str, *, key_variable: str = ""
+    ) -> ModelConnected:
         base_url = _parse_api_address(request.base_url)
-        available = await self._list_available_models(request)
+        available = await self._list_available_models(replace(request, api_key=key))
         names = tuple(it.name for it in available)
         model = request.model.strip() or (names[0] if len(names) == 1 else "")
         if not model:
@@ -154,13 +189,18 @@ class ModelSetup:
                 hint="Choose one." if names else "Check the address, or type the model's name.",
                 choices=names,
             )
-        size = next((it.max_context_size for it in available if it.name == model), None)
+        reported = next((it for it in available if it.name == model), None)
         connection = ProviderConnection(
             provider=request.provider or urlsplit(base_url).netloc,
             model=model,
-            api_key=key,
+            api_key="" if key_variable else key,
             base_url=base_url,
-            max_context_size=request.max_context_size or size,
+            key_variable=key_variable,
+            max_context_size=request.max_context_size
+            or (reported.max_context_size if reported is not None else None)
+            or known_context_size(model),
+            capabilities=reported.capabilities if reported is not None else None,
+            price=reported.price if reported is not None else None,
         )
         return await self._finish_connection(request.id, connection, None, key, base_url)
 
@@ -171,7 +211,7 @@ class ModelSetup:
 
         await check_model(
             ProviderSettings(
-                kind=_KINDS[known.name] if known is not None else "openai",
+                kind=_kind(known, connection.base_url),
                 model=connection.model,
                 base_url=address,
                 api_key=key,
@@ -201,7 +241,13 @@ class ModelSetup:
         return ModelConnected(id_, name, what)
 
     def _default_address(self, known: KnownProvider) -> str:
-        return self._environ.get(known.url_variable) or DEFAULT_BASE_URLS[_KINDS[known.name]]
+        return self._environ.get(known.url_variable) or DEFAULT_BASE_URLS[_kind(known, None)]
+
+    async def _find_service_key(self, service: CompatibleService) -> str:
+        if key := self._environ.get(service.key_variable):
+            return key
+        stored = await asyncio.to_thread(Credentials(self._options.data_dir).read)
+        return stored[service.name].api_key if service.name in stored else ""
 
     async def _find_key(self, known: KnownProvider) -> str:
         if key := self._environ.get(known.key_variable):
@@ -221,6 +267,11 @@ class ModelSetup:
             address = request.base_url.strip() or self._default_address(known)
         key = request.api_key.strip() or (await self._find_key(known) if known is not None else "")
         return await fetch_models(address, api_key=key)
+
+
+def _kind(known: KnownProvider | None, base_url: str | None) -> ProviderKind:
+    kinds: dict[str, ProviderKind] = {it: it for it in DEFAULT_BASE_URLS}
+    return kinds[known.type_for(base_url)] if known is not None else "openai"
 
 
 def _parse_address(text: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.ids import new_id
+from kimi_tui.base.thinking_effort import ThinkingEffort
 from kimi_tui.engine.session.info_sender import InfoSender
 from kimi_tui.engine.session.plan_file import PlanFile
 from kimi_tui.history.session import Session
@@ -63,9 +64,9 @@ class Modes:
         if self.is_on:
             self._sender.send(StatusUpdate(plan_mode=True))
 
-    def set_thinking(self, enabled: bool) -> None:
-        """Turn thinking on or off, from the next step on."""
-        self._runtime_settings.thinking = enabled
+    def set_thinking(self, effort: ThinkingEffort) -> None:
+        """Use another thinking effort, from the next step on."""
+        self._runtime_settings.requested_effort = effort
         self._handle_change()
 
     async def set_yolo(self, enabled: bool) -> None:

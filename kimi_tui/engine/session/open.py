@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kimi_tui.base.data_dir_permissions import restrict_permissions
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_id
@@ -16,6 +15,7 @@ from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.recording.index import read_last_context_usage
 from kimi_tui.engine.recording.replay_sender import send_replay, send_replay_tail
+from kimi_tui.engine.session.data_dir_permissions import restrict_permissions
 from kimi_tui.engine.session.partial_response import save_partial_response
 from kimi_tui.history.context import Context
 from kimi_tui.history.kimi_cli.data_dir import KimiCliDataDir, KimiCliSession

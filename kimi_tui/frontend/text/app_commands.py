@@ -26,7 +26,7 @@ APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
     "?": tr_lazy("Use `kimi-tui --help-all`."),
     "keys": _SCREEN,
     "model": tr_lazy("Use --model NAME."),
-    "thinking": tr_lazy("Use --thinking or --no-thinking."),
+    "thinking": tr_lazy("Use --thinking-level LEVEL."),
     "yolo": tr_lazy("Use --yolo."),
     "edits": tr_lazy("Add a rule such as Edit(src/**) to permissions.allow."),
     "theme": _SETTINGS,

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from kimi_tui.llm.provider import ThinkingEffort
+from kimi_tui.base.thinking_effort import THINKING_EFFORTS, ThinkingEffort
 
 _NAME = re.compile(r"claude-(?:(?P<family>[a-z]+)-)?(?P<major>\d{1,2})(?:[-.](?P<minor>\d{1,2})(?!\d))?")
 _BUDGETS: dict[ThinkingEffort, int] = {"low": 4_096, "medium": 12_288, "high": 24_576}
@@ -52,6 +52,17 @@ class ClaudeModel:
                 return 8_192
             case _:
                 return 64_000 if self.is_adaptive else 32_000
+
+    @property
+    def thinking_levels(self) -> tuple[ThinkingEffort, ...]:
+        """Thinking levels of a model that can think. `off` is one if the model then thinks less than with
+        `low`.
+        """
+        model = (self.family, self.version)
+        can_stop = (
+            self.version < _THINKS_BY_DEFAULT_SINCE or model in _CAN_DISABLE_THINKING | _THINKS_BETWEEN_TOOLS
+        )
+        return THINKING_EFFORTS if can_stop else THINKING_EFFORTS[1:]
 
     def thinking_fields(
         self, effort: ThinkingEffort | None, output_limit: int, capabilities: frozenset[str]

@@ -16,6 +16,13 @@ _ALWAYS_THINKS = re.compile(r"kimi-k2\.[7-9]|thinking")
 _EFFORTS: dict[ThinkingEffort, str] = {"off": "low", "low": "low", "medium": "high", "high": "max"}
 
 
+def kimi_levels(model: str) -> tuple[ThinkingEffort, ...]:
+    """Return the thinking levels of `model`, which can think."""
+    if _EFFORT_MODELS.search(model):
+        return ("low", "medium", "high")
+    return ("high",) if _ALWAYS_THINKS.search(model) else ("off", "high")
+
+
 class KimiDialect(ChatDialect):
     """Request format of Moonshot's platform."""
 

@@ -7,7 +7,7 @@ and o models at least `low`. Gemini 2.5 Flash can stop thinking, other Gemini mo
 
 import re
 
-from kimi_tui.llm.provider import ThinkingEffort
+from kimi_tui.base.thinking_effort import THINKING_EFFORTS, ThinkingEffort
 
 _LEAST_EFFORTS = (
     (re.compile(r"^gpt-5(?!\.\d).*codex|^codex"), "low"),
@@ -28,5 +28,19 @@ def reasoning_effort(model: str, effort: ThinkingEffort) -> str | None:
     """
     if effort != "off":
         return effort
+    return _least_effort(model)
+
+
+def reasoning_levels(model: str) -> tuple[ThinkingEffort, ...]:
+    """Return the thinking levels of `model`, which can think. `off` is one if the model then thinks less than
+    with `low`.
+    """
+    least = _least_effort(model)
+    if least == "high":
+        return ("high",)
+    return THINKING_EFFORTS[1:] if least == "low" else THINKING_EFFORTS
+
+
+def _least_effort(model: str) -> str | None:
     name = model.lower().rpartition("/")[2]
     return next((value for pattern, value in _LEAST_EFFORTS if pattern.search(name)), None)

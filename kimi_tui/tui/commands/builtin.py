@@ -2,13 +2,22 @@
 
 from collections.abc import Sequence
 
+from kimi_tui.base.thinking_effort import THINKING_EFFORTS, parse_thinking_effort
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.text.models import (
+    level_name,
+    no_thinking_text,
+    thinking_change_text,
+    thinking_usage,
+)
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.ui_command import UiCommand
+from kimi_tui.tui.dialogs.models import ModelChoice
 from kimi_tui.tui.themes import THEMES
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import RunSlash, SetThinking, SetYolo
+from kimi_tui.wire.session import SessionInfo
 
 _SWITCH = ("on", "off")
 
@@ -22,15 +31,21 @@ async def _keys(host: CommandHost, _: str) -> None:
 
 
 async def _model(host: CommandHost, argument: str) -> None:
-    models = _model_names(host.state)
-    if not models:
+    session, models = host.state.session, _model_names(host.state)
+    if session is None or not models:
         host.notify(tr("No models configured. Use /login to connect one."), severity="warning")
         return
-    name = argument or await host.choose(tr("Model"), _build_choices(models, _current_model(host.state)))
-    if not name:
+    if not argument:
+        choice = await host.dialogs.choose_model(session)
+        if choice is not None:
+            _use_model(host, choice)
         return
-    if name in models:
-        host.use_model(name)
+    name, _, level = argument.partition(" ")
+    effort = parse_thinking_effort(level)
+    if level and effort is None:
+        host.notify(thinking_usage(THINKING_EFFORTS), severity="error")
+    elif name in models:
+        _use_model(host, ModelChoice(name, effort))
     else:
         host.notify(
             tr("Unknown model “{name}”. Available models: {names}.", name=name, names=", ".join(models)),
@@ -38,16 +53,43 @@ async def _model(host: CommandHost, argument: str) -> None:
         )
 
 
+def _use_model(host: CommandHost, choice: ModelChoice) -> None:
+    host.use_model(choice.name)
+    if choice.effort is not None:
+        host.command(SetThinking(choice.effort != "off", choice.effort))
+
+
 async def _thinking(host: CommandHost, argument: str) -> None:
     session = host.state.session
-    enabled = _parse_switch(argument, session is not None and session.thinking)
-    if enabled is None:
-        host.notify(tr("Use /thinking on or /thinking off."), severity="error")
+    if session is None:
         return
-    host.command(SetThinking(enabled))
-    host.notify(
-        tr("Thinking: on, from the next step") if enabled else tr("Thinking: off, from the next step")
-    )
+    levels = session.thinking_levels
+    if not levels:
+        host.notify(no_thinking_text(session), severity="warning")
+        return
+    effort = parse_thinking_effort(argument or await _choose_level(host, session) or "")
+    if effort is not None:
+        host.command(SetThinking(effort != "off", effort))
+        host.notify(thinking_change_text(effort, levels))
+    elif argument:
+        host.notify(thinking_usage(levels), severity="error")
+
+
+async def _choose_level(host: CommandHost, session: SessionInfo) -> str | None:
+    """Return the level that the user chooses; with two of them the other one."""
+    levels = session.thinking_levels
+    if len(levels) == 2:
+        return next(it for it in levels if it != session.thinking_effort)
+    choices = [
+        Choice(
+            value=it,
+            label=level_name(it, levels),
+            note=tr("in use") if it == session.thinking_effort else "",
+            is_current=it == session.thinking_effort,
+        )
+        for it in levels
+    ]
+    return await host.choose(tr("Thinking"), choices)
 
 
 async def _yolo(host: CommandHost, argument: str) -> None:
@@ -114,8 +156,8 @@ def _model_names(state: SessionViewState) -> tuple[str, ...]:
     return state.session.models if state.session is not None else ()
 
 
-def _current_model(state: SessionViewState) -> str:
-    return state.session.model if state.session is not None else ""
+def _level_values(state: SessionViewState) -> tuple[str, ...]:
+    return state.session.thinking_levels if state.session is not None else ()
 
 
 async def _tasks(host: CommandHost, argument: str) -> None:
@@ -166,14 +208,18 @@ COMMANDS = (
     ),
     UiCommand(name="keys", summary="Show all keys and how to remap them", run=_keys),
     UiCommand(
-        name="model", summary="Switch to another model", run=_model, argument="[NAME]", choices=_model_names
+        name="model",
+        summary="Switch to another model",
+        run=_model,
+        argument="[NAME [LEVEL]]",
+        choices=_model_names,
     ),
     UiCommand(
         name="thinking",
-        summary="Turn thinking on or off",
+        summary="Set how much the model thinks",
         run=_thinking,
-        argument="[on|off]",
-        choices=_switch_values,
+        argument="[LEVEL]",
+        choices=_level_values,
     ),
     UiCommand(
         name="yolo",

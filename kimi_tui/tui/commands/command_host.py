@@ -5,9 +5,11 @@ from typing import Literal, Protocol
 
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.tui.chosen_message import ChosenMessage
+from kimi_tui.tui.dialogs.models import ModelChoice
 from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import Command
+from kimi_tui.wire.session import SessionInfo
 from kimi_tui.wire.timeline import RevertScope
 
 Severity = Literal["information", "warning", "error"]
@@ -52,6 +54,10 @@ class CommandDialogs(Protocol):
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
         """Let the user choose; return None if they cancel."""
+        ...
+
+    async def choose_model(self, session: SessionInfo) -> ModelChoice | None:
+        """Let the user choose a model and its thinking effort; return None if they cancel."""
         ...
 
     async def choose_command(self) -> str | None:

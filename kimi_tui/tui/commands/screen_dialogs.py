@@ -10,6 +10,7 @@ from kimi_tui.tui.dialogs.agents import AgentsDialog
 from kimi_tui.tui.dialogs.command_palette import CommandPalette
 from kimi_tui.tui.dialogs.help import Help
 from kimi_tui.tui.dialogs.mcp import McpDialog
+from kimi_tui.tui.dialogs.models import ModelChoice, ModelPicker
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.picker import Picker
 from kimi_tui.tui.dialogs.sessions import SessionsDialog
@@ -20,6 +21,7 @@ from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen.session_screen import SessionScreen
 from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.widgets.choice_list import Choice
+from kimi_tui.wire.session import SessionInfo
 
 
 class ScreenDialogs:
@@ -49,6 +51,10 @@ class ScreenDialogs:
         return await self._screen.app.push_screen_wait(
             Picker(title, choices, key_labels=self._key_labels, hint=hint)
         )
+
+    async def choose_model(self, session: SessionInfo) -> ModelChoice | None:
+        """Let the user choose a model and its thinking effort; return None if they cancel."""
+        return await self._screen.app.push_screen_wait(ModelPicker(session, key_labels=self._key_labels))
 
     async def choose_command(self) -> str | None:
         """Let the user choose a command; return None if they cancel."""

@@ -1,5 +1,6 @@
 """Model setup dialog: choose a source, enter an API key, and test both before anything is saved."""
 
+from collections.abc import Sequence
 from typing import Unpack, assert_never
 
 from textual import getters, on
@@ -12,6 +13,7 @@ from kimi_tui.base.ids import new_id
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import join_sentences, tr, tr_n, translate_message
+from kimi_tui.tui.dialogs.filter_dialog import filter_choices
 from kimi_tui.tui.dialogs.state_dialog import StateBoundDialog, StateSource
 from kimi_tui.tui.keys.keymap import bindings
 from kimi_tui.tui.keys.tables import SETUP_KEYS
@@ -60,6 +62,8 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         self._model_sources = self._host.state.replies.model_sources
         self._last_result = self._host.state.replies.model_connected
         self._selected_source: ModelSource | None = None
+        self._models: tuple[Choice, ...] = ()
+        """All models in the form's list."""
         self._attempt_id = ""
         """The id of the connection attempt whose result is pending."""
 
@@ -113,7 +117,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         self._show_message(message, failed=True)
         if result.choices:
             self.model_field.value = ""
-            self.choices.show([Choice(value=name, label=name) for name in result.choices])
+            self._show_models([Choice(value=name, label=name) for name in result.choices])
             self.set_focus(self.model_field)
         else:
             self.set_focus(
@@ -124,6 +128,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
 
     def _list_sources(self) -> None:
         self._selected_source = None
+        self._models = ()
         self.set_focus(None)
         self._show_form(shown=False)
         self.title_line.update(tr("Connect a model"))
@@ -156,9 +161,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
                 detail = tr("{variable} is set", variable=service.key_variable)
             case _:
                 assert_never(service.key)
-        return Choice(
-            value=f"service:{service.name}", label=_TITLES.get(service.name, service.name), detail=detail
-        )
+        return Choice(value=f"service:{service.name}", label=_title(service), detail=detail)
 
     def _server_choice(self, index: int, server: LocalServer) -> Choice:
         count = len(server.models)
@@ -198,11 +201,13 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         self.query_one("#setup-key-row").display = key
 
     def _open_service(self, service: ModelService) -> None:
-        self.title_line.update(_TITLES.get(service.name, sanitize_line(service.name)))
+        self.title_line.update(_title(service))
         self._show_rows(address=True, key=True)
         self.address_field.value = service.base_url
         self.model_field.value = service.model
-        self.choices.show(())
+        if not service.model:
+            self.model_field.placeholder = tr("leave empty to list the server's models")
+        self._show_models(())
         if service.key == "stored":
             self.key_field.placeholder = tr("leave empty to use the stored key")
         elif service.key == "environment":
@@ -215,7 +220,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         self.title_line.update(f"{sanitize_line(server.name)}   {sanitize_line(server.base_url)}")
         self._show_rows(address=False, key=False)
         self.model_field.placeholder = tr("type a name or choose one below")
-        self.choices.show([_model_choice(model) for model in server.models])
+        self._show_models([_model_choice(model) for model in server.models])
         self.set_focus(self.model_field)
 
     def _open_custom_server(self) -> None:
@@ -224,14 +229,13 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         self.address_field.placeholder = "http://localhost:8000/v1"
         self.key_field.placeholder = tr("leave empty if not required")
         self.model_field.placeholder = tr("leave empty to list the server's models")
-        self.choices.show(())
+        self._show_models(())
         self.set_focus(self.address_field)
 
     def _try(self, source: ModelSource) -> None:
         if self._attempt_id:
             return
-        choice = self.choices.choice
-        model = self.model_field.value.strip() or (choice.value if choice is not None else "")
+        model = self._model_name()
         key, address = self.key_field.value.strip(), self.address_field.value.strip()
         self._attempt_id = new_id()
         match source:
@@ -248,6 +252,23 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
                 assert_never(source)
         self._show_message(tr("Testing {model} …", model=model) if model else tr("Listing models …"))
         self._host.command(command)
+
+    def _show_models(self, models: Sequence[Choice]) -> None:
+        self._models = tuple(models)
+        self.choices.show(self._models)
+
+    def _model_name(self) -> str:
+        """Return the typed model, or the highlighted one of those that match it."""
+        typed, choice = self.model_field.value.strip(), self.choices.choice
+        if choice is None or any(it.value == typed for it in self._models):
+            return typed
+        return choice.value
+
+    @on(Input.Changed, "#setup-model")
+    def _filter_models(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._models:
+            self.choices.show(filter_choices(self._models, event.value.strip()))
 
     def _show_message(self, text: str, *, failed: bool = False) -> None:
         self.status_line.update(sanitize(text))
@@ -303,6 +324,10 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         else:
             self._attempt_id = ""
             self._list_sources()
+
+
+def _title(service: ModelService) -> str:
+    return _TITLES.get(service.name) or sanitize_line(service.title or service.name)
 
 
 def _model_choice(model: LocalModel) -> Choice:

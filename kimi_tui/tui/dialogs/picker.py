@@ -1,109 +1,12 @@
 """Picker dialog: choose one of many values by typing part of it."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-
-from textual import getters, on
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.screen import ModalScreen
-from textual.widgets import Input, Static
-
-from kimi_tui.i18n.translate import tr
-from kimi_tui.tui.keys.keymap import KeyLabels, bindings
-from kimi_tui.tui.keys.tables import PICKER_KEYS
-from kimi_tui.tui.widgets import fuzzy
-from kimi_tui.tui.widgets.choice_list import Choice, ChoiceList
-from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
-
-MAX_SHOWN = 200
-_MIN_DETAIL_QUERY = 3
-"""Minimum length of a query that also searches details: shorter ones match too many by chance."""
+from kimi_tui.tui.dialogs.filter_dialog import FilterDialog
+from kimi_tui.tui.widgets.choice_list import Choice
 
 
-class Picker(ModalScreen[str | None]):
+class Picker(FilterDialog[str]):
     """Returns the chosen value, or None if the user closed the dialog."""
 
-    BINDINGS = bindings(PICKER_KEYS)
-    AUTO_FOCUS = "Input"
-
-    choices = getters.query_one(ChoiceList)
-
-    def __init__(
-        self, title: str, choices: Sequence[Choice], *, key_labels: KeyLabels, hint: str = ""
-    ) -> None:
-        super().__init__()
-        self._key_labels = key_labels
-        self._title = title
-        self._hint = hint
-        self._all_choices = tuple(choices)
-
-    def compose(self) -> ComposeResult:
-        """Yield the title, the input, the list and the key hints."""
-        with Vertical(id="picker", classes="dialog"):
-            yield Static(self._title, classes="dialog-title", markup=False)
-            field = Input(placeholder=tr("type to filter"), id="picker-query")
-            field.cursor_blink = False
-            yield field
-            yield ChoiceList()
-            if self._hint:
-                yield Static(self._hint, classes="dialog-hint", markup=False)
-            close = KeyHint(self._key_labels.first_key("picker.close"), tr("close"), "close")
-            yield KeyHints([KeyHint("enter", tr("choose"), "choose"), close], max_lines=1)
-
-    def on_mount(self) -> None:
-        """Show all choices and highlight the current one."""
-        choices = self._find("")[:MAX_SHOWN]
-        self.choices.show(choices)
-        current = next((index for index, it in enumerate(choices) if it.is_current), None)
-        if current is not None:
-            self.choices.highlighted = current
-
-    def _find(self, query: str) -> Sequence[Choice]:
-        """Return the choices that match `query`, best match first. An empty query matches all."""
-        return filter_choices(self._all_choices, query)
-
-    @on(Input.Changed)
-    def _filter(self, event: Input.Changed) -> None:
-        self.choices.show(self._find(event.value)[:MAX_SHOWN])
-
-    @on(Input.Submitted)
-    def action_choose(self) -> None:
-        """Return the highlighted choice."""
-        if (choice := self.choices.choice) is not None:
-            self.dismiss(choice.value)
-
-    @on(ChoiceList.Chosen)
-    def _handle_click(self, event: ChoiceList.Chosen) -> None:
-        self.dismiss(event.choice.value)
-
-    def on_resize(self) -> None:
-        """Limit the height of the list so that the rest of the dialog fits."""
-        self.choices.set_max_height(self.size.height // 2)
-
-    def action_move(self, lines: int) -> None:
-        """Move the highlight."""
-        self.choices.move(lines)
-
-    def action_close(self) -> None:
-        """Close the dialog without a choice."""
-        self.dismiss(None)
-
-
-def filter_choices(choices: Sequence[Choice], query: str) -> list[Choice]:
-    """Return the `choices` whose label or detail matches `query`, best match first."""
-    if not query:
-        return list(choices)
-    ranked: list[tuple[float, Choice]] = []
-    for choice in choices:
-        if (by_label := fuzzy.match(query, choice.label)) is not None:
-            ranked.append((by_label.score, highlight_matches(choice, by_label.positions)))
-        elif len(query) >= _MIN_DETAIL_QUERY and query.lower() in choice.detail.lower():
-            ranked.append((-100.0, choice))
-    ranked.sort(key=lambda pair: -pair[0])
-    return [choice for _, choice in ranked]
-
-
-def highlight_matches(choice: Choice, positions: tuple[int, ...]) -> Choice:
-    """Return `choice` with these positions of its label highlighted."""
-    return replace(choice, matched_positions=positions)
+    def result_for(self, choice: Choice) -> str:
+        """Return the value of `choice`."""
+        return choice.value

@@ -13,8 +13,8 @@ from textual.widgets import Input, Static
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.dialogs.filter_dialog import filter_choices
 from kimi_tui.tui.dialogs.pager import Pager
-from kimi_tui.tui.dialogs.picker import filter_choices
 from kimi_tui.tui.dialogs.session_preview import SessionPreviewView
 from kimi_tui.tui.dialogs.state_dialog import StateBoundDialog, StateSource
 from kimi_tui.tui.keys.keymap import bindings

@@ -197,6 +197,11 @@ PICKER_KEYS = (
     Key("picker.close", "escape,ctrl+c", "close", "close", priority=True),
 )
 
+MODEL_PICKER_KEYS = (
+    Key("models.less", "left", "change_level(-1)", "think less", priority=True),
+    Key("models.more", "right", "change_level(1)", "think more", priority=True),
+)
+
 HELP_KEYS = (
     Key("help.close", "escape,q,f1,ctrl+c", "close", "close", priority=True),
     Key("help.up", "up,k", "scroll(-1)", "up"),

@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.text.models import thinking_label
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.widgets.segment_bar import Segment, fit_segments
 
@@ -81,7 +82,8 @@ class HeaderLine(Widget):
         color = "$warning" if self.state.is_demo or not session.model else "$foreground"
         segments.append(Segment(name, f"bold {color}", 90, "screen.command('model')"))
         if session.thinking:
-            segments.append(Segment(tr("thinking"), "$secondary", 45, "screen.command('thinking')"))
+            level = thinking_label(session.thinking_effort, session.thinking_levels)
+            segments.append(Segment(level, "$secondary", 45, "screen.command('thinking')"))
         if session.sandbox:
             segments.append(Segment(tr("sandbox"), "bold $success", 65))
         return segments

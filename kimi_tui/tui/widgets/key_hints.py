@@ -51,8 +51,8 @@ class KeyHints(Widget):
     ALLOW_SELECT: ClassVar[bool] = False
     _GAP = 2
 
-    def __init__(self, hints: Sequence[KeyHint] = (), *, max_lines: int = 2) -> None:
-        super().__init__()
+    def __init__(self, hints: Sequence[KeyHint] = (), *, max_lines: int = 2, id_: str | None = None) -> None:
+        super().__init__(id=id_)
         self._hints = tuple(hints)
         self.max_lines = max_lines
         self._hint_by_cell: dict[tuple[int, int], KeyHint] = {}

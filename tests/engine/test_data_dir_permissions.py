@@ -3,7 +3,7 @@
 import stat
 from pathlib import Path
 
-from kimi_tui.base.data_dir_permissions import restrict_permissions
+from kimi_tui.engine.session.data_dir_permissions import restrict_permissions
 
 
 def mode(path: Path) -> int:
