@@ -10,7 +10,11 @@ from typing import Any, ClassVar, Literal, cast, get_args, get_type_hints
 
 from kimi_tui.base.frozen import frozen
 
-Theme = Literal["auto", "dark", "light", "high-contrast"]
+Theme = Literal[
+    "auto", "dark", "light", "high-contrast",
+    "textual-dark", "textual-light", "catppuccin-mocha", "catppuccin-latte", "dracula", "gruvbox", "monokai",
+    "nord", "rose-pine", "rose-pine-dawn", "solarized-dark", "solarized-light", "tokyo-night",
+]  # fmt: skip
 ImageMode = Literal["auto", "kitty", "blocks", "off"]
 NotifyMode = Literal["auto", "off", "bell", "osc9", "osc777", "osc99"]
 

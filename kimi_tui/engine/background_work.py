@@ -54,6 +54,13 @@ class BackgroundWork:
         start, text, end = await self.tasks.read(command.task_id, offset, MAX_READ_BYTES)
         self._sender.send(TaskText(command.task_id, start, text, end))
 
+    def move_commands(self, call_id: str) -> None:
+        """Move the command of a call to the background, or all. Raises KimiTuiError if none is running."""
+        if not self.tasks.movable.request_move(call_id):
+            raise KimiTuiError(
+                "No command of the agent is running.", hint="Press the key again while one is running."
+            )
+
     async def stop_task(self, task_id: str) -> None:
         """Stop a task. Raises KimiTuiError if it doesn't exist."""
         self._require_task(task_id)

@@ -28,6 +28,7 @@ from kimi_tui.wire.commands import (
     ForkSession,
     Interrupt,
     ListSessions,
+    MoveToBackground,
     NameCheckpoint,
     PlanRevert,
     PlanSwitch,
@@ -175,6 +176,8 @@ class CommandDispatcher:
                 await self._slash.complete(name, text)
             case ReadTask():
                 await self._services.background_work.read_task(command)
+            case MoveToBackground(call_id=call_id):
+                self._services.background_work.move_commands(call_id)
             case StopTask(task_id=task_id):
                 await self._services.background_work.stop_task(task_id)
             case ShowTimeline(newest=newest):

@@ -23,6 +23,7 @@ class ConversationPane(Vertical):
         self._key_labels = key_labels
         self._copier = copier
         self._search_line: SearchLine | None = None
+        self._match_count = 0
 
     def compose(self) -> ComposeResult:
         """Yield the welcome text, which the first turn replaces, and the transcript."""
@@ -72,13 +73,18 @@ class ConversationPane(Vertical):
 
     @on(SearchLine.Searched)
     def _search(self, event: SearchLine.Searched) -> None:
-        count = self.transcript.search(event.text)
-        if self._search_line is not None:
-            self._search_line.show_count(count)
+        self._match_count = self.transcript.search(event.text)
+        self._show_match()
 
     @on(SearchLine.Stepped)
     def _handle_search_stepped(self, event: SearchLine.Stepped) -> None:
         self.transcript.next_match(event.direction)
+        self._show_match()
+
+    def _show_match(self) -> None:
+        if self._search_line is not None:
+            number = min(self.transcript.match_number, self._match_count)
+            self._search_line.show_count(self._match_count, number)
 
     @on(SearchLine.Closed)
     async def _close_search(self) -> None:

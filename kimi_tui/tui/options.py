@@ -4,15 +4,15 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from kimi_tui.base.frozen import frozen
-from kimi_tui.config.startup_settings import ImageMode, NotifyMode
+from kimi_tui.config.startup_settings import ImageMode, NotifyMode, Theme
 from kimi_tui.frontend.clipboard import Clipboard, SystemClipboard
 from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.wire.channel import Wire
 
-ThemeChoice = Literal["auto", "dark", "light", "high-contrast"]
+ThemeChoice = Theme
 
 
 @frozen(kw_only=True)

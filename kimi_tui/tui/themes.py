@@ -2,8 +2,11 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import get_args
 
-from textual.theme import Theme
+from textual.color import Color
+from textual.theme import BUILTIN_THEMES, Theme
 
 from kimi_tui.tui.options import ThemeChoice
 
@@ -81,7 +84,39 @@ HIGH_CONTRAST = Theme(
     },
 )
 _BRIGHT_LUMINANCE = 0.5
-THEMES = (DARK, LIGHT, HIGH_CONTRAST)
+
+
+def _adapt_theme(theme: Theme) -> Theme:
+    """Return one of Textual's themes with the variables that the style sheets use."""
+    foreground, background = (
+        Color.parse(theme.foreground or "white"),
+        Color.parse(theme.background or "black"),
+    )
+    blurred = background.blend(foreground, 0.25).hex
+    cursor = background.blend(Color.parse(theme.primary), 0.3).hex
+    return replace(
+        theme,
+        variables={
+            "border": theme.primary,
+            "border-blurred": blurred,
+            "text-muted": background.blend(foreground, 0.65).hex,
+            "input-selection-background": f"{theme.primary} 30%",
+            "block-cursor-background": cursor,
+            "block-cursor-foreground": foreground.hex,
+            "scrollbar": blurred,
+            "scrollbar-background": background.hex,
+            "scrollbar-corner-color": background.hex,
+        },
+    )
+
+
+THEMES = (
+    DARK,
+    LIGHT,
+    HIGH_CONTRAST,
+    *(_adapt_theme(BUILTIN_THEMES[name]) for name in get_args(ThemeChoice) if name in BUILTIN_THEMES),
+)
+"""The own themes, and those that other terminal programs have as well."""
 
 
 def resolve_theme(

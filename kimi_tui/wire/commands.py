@@ -290,6 +290,16 @@ class ReadTask(BaseCommand):
 
 
 @frozen
+class MoveToBackground(BaseCommand):
+    """Move the running command of a tool call to the background, or all of them."""
+
+    scheduling = "immediate"
+
+    call_id: str = ""
+    """Empty for all."""
+
+
+@frozen
 class StopTask(BaseCommand):
     """Stop a background task and all processes it has started."""
 
@@ -410,6 +420,7 @@ Command = (
     | SaveRecording
     | CompleteArgument
     | ReadTask
+    | MoveToBackground
     | StopTask
     | TimelineCommand
     | RunShell

@@ -26,6 +26,7 @@ from kimi_tui.wire.requests import Proposal
 from kimi_tui.workspaces.workspaces import Workspaces
 from tests.base.test_child_environment import UsedKeys
 from tests.loop_clock import LoopClock
+from tests.timeouts import TEST_TIMEOUT_S
 from tests.tools.call_context import CallLog, build_context
 
 
@@ -290,3 +291,46 @@ async def test_the_result_explains_why_the_models_key_is_hidden(
         assert "OPENAI" not in (await tool_env.run("echo OPENAI_API_KEY")).message
     finally:
         await tool_env.shell.close()
+
+
+async def test_a_moved_command_continues_as_a_task_with_its_output_and_its_own_time_limit(
+    tool_env: BashEnv,
+) -> None:
+    go = tool_env.work_dir / "go"
+    command = "echo first; until [ -e go ]; do sleep 0.02; done; echo last > made; echo last"
+    running = asyncio.create_task(tool_env.run(command, timeout=1))
+    async with asyncio.timeout(TEST_TIMEOUT_S):
+        while "first" not in tool_env.log.output:
+            await asyncio.sleep(0.01)
+        assert tool_env.tasks.movable.request_move()
+        result = await running
+    assert not result.is_error
+    assert result.output == "first\n"
+    assert "moved the command to the background. It continues as bash-1" in result.message
+    (task,) = tool_env.tasks.running
+    await asyncio.sleep(1.1)  # longer than the time limit of the call
+    go.touch()
+    ended = await tool_env.tasks.wait_for(task.id, timeout_s=TEST_TIMEOUT_S)
+    assert ended is not None
+    assert (ended.status, ended.outcome) == ("done", "exit code 0")
+    assert (await tool_env.tasks.read(task.id, 0, 1000))[1] == "first\nlast\n"
+    assert (tool_env.work_dir / "made").exists()
+
+
+async def test_stopping_a_moved_command_ends_its_processes(tool_env: BashEnv) -> None:
+    running = asyncio.create_task(tool_env.run("echo $$; sleep 600"))
+    async with asyncio.timeout(TEST_TIMEOUT_S):
+        while not tool_env.log.output.strip():
+            await asyncio.sleep(0.01)
+        tool_env.tasks.movable.request_move()
+        await running
+        (task,) = tool_env.tasks.running
+        ended = await tool_env.tasks.stop(task.id, by="by the user")
+    assert ended is not None
+    assert (ended.status, ended.outcome) == ("stopped", "stopped by the user")
+    assert not Path(f"/proc/{tool_env.log.output.split()[0]}").exists()
+
+
+async def test_without_a_running_command_nothing_moves(tool_env: BashEnv) -> None:
+    await tool_env.run("true")
+    assert not tool_env.tasks.movable.request_move()

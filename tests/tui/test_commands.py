@@ -50,6 +50,9 @@ class FakeHost:
         self.offered = list(session.models)
         return ModelChoice(self.choice, "medium") if self.choice is not None else None
 
+    async def choose_theme(self, names: Sequence[str]) -> str | None:
+        return self.choice
+
     def show_help(self, topic: Literal["commands", "keys"]) -> None:
         self.actions.append(f"help {topic}")
 

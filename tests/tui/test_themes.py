@@ -5,9 +5,11 @@ import pty
 import select
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
+from kimi_tui.tui.dialogs.themes import ThemePicker
 from kimi_tui.tui.terminal.background import TerminalBackground, parse_background, parse_luminance
 from kimi_tui.tui.themes import THEMES, resolve_theme
 from tests.timeouts import TEST_TIMEOUT_S
@@ -50,6 +52,32 @@ def test_the_terminals_reply_is_parsed(reply: bytes, luminance: float | None) ->
 def test_text_typed_around_the_reply_is_separated_from_it(end: bytes) -> None:
     reply = b"fix \x1b]11;rgb:ffff/ffff/ffff" + end + "错误".encode() + b"\x1b[?62c\x1b[A"
     assert parse_background(reply) == TerminalBackground(1.0, "fix 错误\x1b[A")
+
+
+async def test_the_picker_previews_themes_and_escape_restores_the_theme(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await harness.type_text("/theme")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, ThemePicker))
+        await harness.type_text("nord")
+        await harness.wait_until(lambda: harness.app.theme == "nord")
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.app.theme == "dark")
+
+
+async def test_a_theme_is_chosen_with_the_mouse(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await harness.type_text("/theme")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, ThemePicker))
+        await harness.driver.click("ChoiceList", offset=(3, 1))
+        await harness.wait_until(lambda: not isinstance(harness.app.screen, ThemePicker))
+        assert harness.app.theme == "light"
+
+
+def test_the_themes_of_other_programs_are_offered() -> None:
+    names = {theme.name for theme in THEMES}
+    assert {"catppuccin-mocha", "dracula", "gruvbox", "nord", "solarized-dark", "tokyo-night"} <= names
 
 
 def test_theme_names_are_unique() -> None:

@@ -107,7 +107,7 @@ def _prompt_connection(
 
 
 async def _add_reported_details(connection: ProviderConnection) -> ProviderConnection:
-    """Return `connection` with what its server reports of the model."""
+    """Return `connection` with the details that its server reports of the model."""
     from kimi_tui.llm.model_discovery import fetch_models
 
     models = await fetch_models(connection.base_url or "", api_key=connection.api_key)

@@ -163,6 +163,10 @@ class SessionFiles:
                 await run_shielded(self._capture())
             del self._tasks[task_id]
 
+    def tracking_task_commit(self, task_id: str, commit: PendingCommit) -> AbstractAsyncContextManager[None]:
+        """Track what a running background task commits from its private view, as its change."""
+        return self._tracking_commit(self._tasks[task_id], commit)
+
     @asynccontextmanager
     async def tracking_user_command(self, command: str) -> AsyncIterator[None]:
         """Track a command that the user runs: its changes are the user's, whatever else is running."""

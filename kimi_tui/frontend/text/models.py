@@ -46,7 +46,7 @@ def thinking_usage(levels: Sequence[ThinkingEffort]) -> str:
 
 
 def no_thinking_text(session: SessionInfo) -> str:
-    """Return that the model can't think, or that there is no model."""
+    """Return a message for a model that can't think, or for a session without a model."""
     if not session.model:
         return tr("No models configured. Use /login to connect one.")
     return tr("The model {name} doesn't support thinking.", name=sanitize_line(session.model))

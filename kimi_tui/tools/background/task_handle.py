@@ -1,10 +1,12 @@
 """A background task from the side of its work: the request, the running task and the outcome."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.tools.background.task_log import TaskLog
+from kimi_tui.tools.change_tracker import PendingCommit
 from kimi_tui.wire.background import TaskKind
 
 
@@ -22,6 +24,10 @@ class TaskOwner(Protocol):
 
     def set_activity(self, task_id: str, activity: str) -> None:
         """Set what a task is doing at the moment."""
+        ...
+
+    def tracking_commit(self, task_id: str, commit: PendingCommit) -> AbstractAsyncContextManager[None]:
+        """Return a context in which the changes of `commit` are recorded as a task's."""
         ...
 
 
@@ -45,6 +51,10 @@ class RunningTask:
     def set_activity(self, activity: str) -> None:
         """Set what the task is doing at the moment."""
         self._owner.set_activity(self.id, activity)
+
+    def tracking_commit(self, commit: PendingCommit) -> AbstractAsyncContextManager[None]:
+        """Return a context in which the changes of `commit` are recorded as this task's."""
+        return self._owner.tracking_commit(self.id, commit)
 
 
 TaskWork = Callable[[RunningTask], Awaitable[TaskOutcome]]

@@ -14,10 +14,12 @@ from kimi_tui.base.message_text import change_text
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.tools.background.messages import build_ended_notification, build_stopped_notification
+from kimi_tui.tools.background.movable_commands import MovableCommands
 from kimi_tui.tools.background.task_handle import RunningTask, TaskRequest
 from kimi_tui.tools.background.task_log import TaskLog, read_chunk
 from kimi_tui.tools.background.task_record import TaskRecord, last_number, read_records, write_record
 from kimi_tui.tools.background.task_text import format_ended, format_lost_outcome, format_running
+from kimi_tui.tools.change_tracker import PendingCommit
 from kimi_tui.tools.shell.orphan_processes import kill_marked, kill_orphans
 from kimi_tui.wire.background import BackgroundTask, TaskStatus, TasksUpdate
 from kimi_tui.wire.event_sender import EventSender
@@ -34,6 +36,10 @@ class TaskTracker(Protocol):
 
     def tracking_task(self, task_id: str, command: str) -> AbstractAsyncContextManager[None]:
         """Return a context that is entered before a task may change files, and exited afterwards."""
+        ...
+
+    def tracking_task_commit(self, task_id: str, commit: PendingCommit) -> AbstractAsyncContextManager[None]:
+        """Return a context in which the changes of `commit` are recorded as those of a running task."""
         ...
 
 
@@ -69,6 +75,8 @@ class BackgroundTasks:
         self._stopped_by: dict[str, str] = {}
         self._last_number = 0
         self._lost: tuple[BackgroundTask, ...] = ()
+        self.movable = MovableCommands()
+        """Commands in the foreground that the user may make tasks."""
 
     # life cycle
 
@@ -263,6 +271,14 @@ class BackgroundTasks:
         if record.task.status == "running" and record.task.activity != activity:
             self._records[task_id] = replace(record, task=replace(record.task, activity=activity))
             self._send_update()
+
+    def tracking_commit(self, task_id: str, commit: PendingCommit) -> AbstractAsyncContextManager[None]:
+        """Return a context in which the changes of `commit` are recorded as the task's."""
+        return (
+            self._tracker.tracking_task_commit(task_id, commit)
+            if self._tracker is not None
+            else nullcontext()
+        )
 
     def _send_update(self) -> None:
         ended = [task for task in self.all if task.status != "running"]

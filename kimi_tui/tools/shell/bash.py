@@ -1,16 +1,16 @@
 """Bash: runs a command in the working directory."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import Self, TypedDict
+from typing import Self
 
 from pydantic import Field, model_validator
 
-from kimi_tui.base.errors import ShellUnavailable
+from kimi_tui.base.errors import KimiTuiError, ShellUnavailable
 from kimi_tui.base.message_text import msg, msg_n
 from kimi_tui.base.terminal_text import has_invisible, sanitize_line
 from kimi_tui.permission.bash.command_line import BashCommandLine, parse_command
@@ -23,8 +23,7 @@ from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.shell.background_command import BackgroundCommand, format_exit_status
 from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
 from kimi_tui.tools.shell.client_terminals import Terminals
-from kimi_tui.tools.shell.command_output import CommandOutput
-from kimi_tui.tools.shell.output_pipe import OutputReceiver
+from kimi_tui.tools.shell.foreground_command import ForegroundCommand, ShownOutput
 from kimi_tui.tools.shell.private_command import MustRunDirectly, PrivateCommands
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
@@ -37,16 +36,6 @@ logger = logging.getLogger(__name__)
 _TIMEOUT_S = 60
 _MAX_TIMEOUT_S = 300
 _MAX_BACKGROUND_TIMEOUT_S = 86_400
-_MAX_SHOWN_CHARS = 1_000_000
-"""Maximum number of characters shown while a command runs."""
-
-
-class _RunOptions(TypedDict):
-    """Options shared by the ways to run a command."""
-
-    work_dir: Path
-    timeout_s: float
-    output: OutputReceiver
 
 
 class BashParams(ToolParams):
@@ -150,7 +139,7 @@ class Bash(Tool[BashParams]):
     async def _start(self, line: BashCommandLine, params: BashParams, call: CallContext) -> ToolReturn:
         if not params.run_in_background:
             async with call.exclusive(is_tracked=False):
-                return await self._run_foreground(line, params.timeout or _TIMEOUT_S, call)
+                return await self._run_foreground(line, params, call)
         background = BackgroundCommand(
             line.text,
             shell=self._shell,
@@ -160,51 +149,85 @@ class Bash(Tool[BashParams]):
         async with call.exclusive():
             return await background.start(self._tasks, purpose=params.description, call_id=call.id)
 
-    async def _run_foreground(self, line: BashCommandLine, timeout_s: int, call: CallContext) -> ToolReturn:
-        command = line.text
+    async def _run_foreground(
+        self, line: BashCommandLine, params: BashParams, call: CallContext
+    ) -> ToolReturn:
+        """Run a command until it ends, or until the user moves it to the background."""
+        command = ForegroundCommand(call, params.timeout or _TIMEOUT_S)
+        work = asyncio.create_task(self._run(line, command))
+        with self._tasks.movable.registered(call.id) as move_requested:
+            moving = asyncio.create_task(move_requested.wait())
+            try:
+                await asyncio.wait((work, moving), return_when=asyncio.FIRST_COMPLETED)
+                if not work.done():
+                    with suppress(KimiTuiError):  # then it stays in the foreground
+                        return await command.move(
+                            work,
+                            self._tasks,
+                            command=line.text,
+                            purpose=params.description,
+                            timeout_s=_MAX_BACKGROUND_TIMEOUT_S,
+                        )
+                return await asyncio.shield(work)
+            except asyncio.CancelledError:
+                work.cancel()
+                await asyncio.wait((work,))
+                raise
+            finally:
+                moving.cancel()
+
+    async def _run(self, line: BashCommandLine, command: ForegroundCommand) -> ToolReturn:
         try:
-            result = await self._run_privately(line, timeout_s, call)
+            result = await self._run_privately(line, command)
         except MustRunDirectly as reason:
-            logger.info("call %s runs directly: %s", call.id, reason)
-            result = await self._run_directly(command, timeout_s, call)
-        if result.is_error and (withheld := self._shell.withheld_variables(f"{command}\n{result.output}")):
+            logger.info("call %s runs directly: %s", command.call.id, reason)
+            result = await self._run_directly(line.text, command)
+        if result.is_error and (withheld := self._shell.withheld_variables(f"{line.text}\n{result.output}")):
             return replace(result, message=f"{result.message} {_format_withheld(withheld)}")
         return result
 
-    async def _run_privately(self, line: BashCommandLine, timeout_s: int, call: CallContext) -> ToolReturn:
+    async def _run_privately(self, line: BashCommandLine, command: ForegroundCommand) -> ToolReturn:
         """Run the command in a private view. Raises MustRunDirectly."""
-        with self._open_output(call) as output:
+        with self._open_output(command) as output:
             try:
-                run = await self._private_commands.run(line, timeout_s=timeout_s, output=output, call=call)
+                run = await self._private_commands.run(line, output=output, command=command)
             except ShellUnavailable as problem:
                 return failure(str(problem), brief=problem.what)
-        result = _build_result(run.exit, output.captured, timeout_s, in_sandbox=False)
+        command.exit = run.exit
+        result = _build_result(run.exit, output.captured, command.deadline.timeout_s, in_sandbox=False)
         if not run.note:
             return result
-        call.show_output(f"\n[{run.note}]\n")
+        command.show_output(f"\n[{run.note}]\n")
         return replace(result, message=f"{result.message} {run.note}")
 
-    async def _run_directly(self, command: str, timeout_s: int, call: CallContext) -> ToolReturn:
-        with self._open_output(call) as output:
-            options: _RunOptions = {
-                "work_dir": self._path_scope.work_dir,
-                "timeout_s": timeout_s,
-                "output": output,
-            }
+    async def _run_directly(self, text: str, command: ForegroundCommand) -> ToolReturn:
+        work_dir, deadline = self._path_scope.work_dir, command.deadline
+        with self._open_output(command) as output:
             try:
-                async with call.tracking():
+                async with command.tracking():
                     exit_ = None
                     if self._shell.sandbox is None:  # a client's terminal would be outside of the sandbox
-                        exit_ = await self._terminals.run(command, call_id=call.id, **options)
+                        exit_ = await self._terminals.run(
+                            text,
+                            call_id=command.call.id,
+                            work_dir=work_dir,
+                            timeout_s=deadline.timeout_s,
+                            output=output,
+                        )
                     if exit_ is None:
-                        exit_ = await self._shell.run(command, **options)
+                        exit_ = await self._shell.run(
+                            text, work_dir=work_dir, timeout_s=deadline, output=output
+                        )
             except ShellUnavailable as problem:
                 return failure(str(problem), brief=problem.what)
-        return _build_result(exit_, output.captured, timeout_s, in_sandbox=self._shell.sandbox is not None)
+        command.exit = exit_
+        return _build_result(
+            exit_, output.captured, deadline.timeout_s, in_sandbox=self._shell.sandbox is not None
+        )
 
     @contextmanager
-    def _open_output(self, call: CallContext) -> Iterator["_ShownOutput"]:
-        output = _ShownOutput(CapturedOutput(self._output_folder), call)
+    def _open_output(self, command: ForegroundCommand) -> Iterator[ShownOutput]:
+        output = ShownOutput(CapturedOutput(self._output_folder), command)
         try:
             yield output
         finally:
@@ -232,35 +255,17 @@ def _format_withheld(names: Sequence[str]) -> str:
     )
 
 
-class _ShownOutput(CommandOutput):
-    """Captures output, and shows as much of it as a screen can use."""
-
-    def __init__(self, captured: CapturedOutput, call: CallContext) -> None:
-        super().__init__()
-        self.captured = captured
-        """All output, for the model."""
-        self._call = call
-        self._remaining = _MAX_SHOWN_CHARS
-
-    def add_text(self, text: str) -> None:
-        self.captured.add(text)
-        if self._remaining > 0:
-            self._remaining -= len(text)
-            cut_note = "\n[… the rest of the output is not shown here …]\n"
-            self._call.show_output(text if self._remaining > 0 else cut_note)
-
-
 def _build_result(
-    exit_: ExitStatus, output: CapturedOutput, timeout_s: int, *, in_sandbox: bool
+    exit_: ExitStatus, output: CapturedOutput, timeout_s: float, *, in_sandbox: bool
 ) -> ToolReturn:
     text = output.text()
     if exit_.timed_out:
         return failure(
-            f"The command was stopped after {timeout_s} s, together with everything it started. Its output "
+            f"The command was stopped after {timeout_s:g} s, together with everything it started. Its output "
             f"until then follows. Increase the timeout (at most {_MAX_TIMEOUT_S} s), split the work, or run "
             "the command in the background.",
             output=text,
-            brief=msg("stopped after {seconds} s", seconds=timeout_s),
+            brief=msg("stopped after {seconds} s", seconds=f"{timeout_s:g}"),
         )
     children_note = (
         " Processes it started keep running until the session ends." if exit_.left_children else ""

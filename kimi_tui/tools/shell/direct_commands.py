@@ -1,4 +1,4 @@
-"""Commands that can't run in a private view of the working directory, as far as their text shows."""
+"""Commands whose text shows that they can't run in a private view of the working directory."""
 
 from kimi_tui.permission.bash.command_line import BashCommandLine
 

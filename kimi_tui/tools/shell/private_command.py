@@ -13,10 +13,10 @@ from kimi_tui.tools.path_scope import PathScope, printable_name
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.shell.client_terminals import NO_TERMINALS, Terminals
 from kimi_tui.tools.shell.direct_commands import direct_run_reason
+from kimi_tui.tools.shell.foreground_command import ForegroundCommand
 from kimi_tui.tools.shell.output_pipe import OutputReceiver
 from kimi_tui.tools.shell.output_tail import OutputTail
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
-from kimi_tui.tools.tool import CallContext
 from kimi_tui.workspaces.effects import CommitPlan, PathEffect
 from kimi_tui.workspaces.open_record import WorkspaceOwner
 from kimi_tui.workspaces.workspace import Workspace
@@ -84,7 +84,7 @@ class PrivateCommands:
         return "commands run in the client's terminals" if self._terminals is not NO_TERMINALS else ""
 
     async def run(
-        self, line: BashCommandLine, *, timeout_s: float, output: OutputReceiver, call: CallContext
+        self, line: BashCommandLine, *, output: OutputReceiver, command: ForegroundCommand
     ) -> PrivateRun:
         """Run a command, and commit what it changed, even if it times out or this task is canceled.
 
@@ -92,7 +92,7 @@ class PrivateCommands:
         """
         if reason := self._runs_elsewhere or direct_run_reason(line):
             raise MustRunDirectly(reason)
-        owner = WorkspaceOwner(author=call.author, is_allowed=True)
+        owner = WorkspaceOwner(author=command.author, is_allowed=True)
         async with self._workspaces.open(
             self._path_scope.work_dir, added_dirs=self._path_scope.additional_dirs, owner=owner
         ) as workspace:
@@ -103,27 +103,27 @@ class PrivateCommands:
                 exit_ = await self._shell.run(
                     line.text,
                     work_dir=self._path_scope.work_dir,
-                    timeout_s=timeout_s,
+                    timeout_s=command.deadline,
                     output=tail,
                     starter=workspace,
                 )
                 # whatever the exit status: a pipeline hides that of its first commands
                 reason = await workspace.finish(tail.text)
             except BaseException:
-                await run_shielded(self._commit(workspace, line.text, call))
+                await run_shielded(self._commit(workspace, line.text, command))
                 raise
             if reason and not exit_.timed_out:
                 await workspace.discard()
                 raise MustRunDirectly(reason)
-            return PrivateRun(exit_, await run_shielded(self._commit(workspace, line.text, call)))
+            return PrivateRun(exit_, await run_shielded(self._commit(workspace, line.text, command)))
 
-    async def _commit(self, workspace: Workspace, command: str, call: CallContext) -> tuple[str, ...]:
+    async def _commit(self, workspace: Workspace, text: str, command: ForegroundCommand) -> tuple[str, ...]:
         """Commit the effects. Return a sentence for each path that was left alone."""
         plan = await workspace.plan()
         conflicts = {item.effect.path: item.conflict for item in plan.conflicts}
         saved = await self._save_versions(plan, conflicts)
         paths = tuple(effect.path for effect in plan.takes)
-        async with call.tracking(PendingCommit(paths, command)):
+        async with command.tracking_commit(PendingCommit(paths, text)):
             result = await workspace.commit(plan)
         failed = {**conflicts, **result.failed}
         if failed:

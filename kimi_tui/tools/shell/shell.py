@@ -15,6 +15,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_uid
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.process_groups import register_group, unregister_group
+from kimi_tui.tools.shell.command_deadline import CommandDeadline
 from kimi_tui.tools.shell.orphan_processes import (
     COMMAND_VARIABLE,
     MARKER_VARIABLE,
@@ -113,7 +114,7 @@ class Shell:
         command: str,
         *,
         work_dir: Path,
-        timeout_s: float,
+        timeout_s: float | CommandDeadline,
         output: OutputReceiver,
         on_start: Callable[[int], Awaitable[None]] | None = None,
         marker: str = "",
@@ -141,7 +142,8 @@ class Shell:
         try:
             if on_start is not None:
                 await on_start(process.pid)
-            status = await _wait_for_status(timeout_s, process)
+            deadline = timeout_s if isinstance(timeout_s, CommandDeadline) else CommandDeadline(timeout_s)
+            status = await deadline.wait_for(process)
             if status is None:
                 await self._terminate(process, pipe)
                 return ExitStatus(process.returncode or -signal.SIGKILL, timed_out=True)
@@ -249,15 +251,6 @@ class Shell:
         unregister_group(group)
         if self._process_registry is not None:
             self._process_registry.unregister(group)
-
-
-async def _wait_for_status(timeout_s: float, process: CommandProcess) -> int | None:
-    """Return the status of `process`; None if it doesn't end in time."""
-    try:
-        async with asyncio.timeout(timeout_s):
-            return await process.wait()
-    except TimeoutError:
-        return None
 
 
 def find_shell() -> str:

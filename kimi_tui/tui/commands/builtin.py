@@ -1,7 +1,5 @@
 """Built-in commands of the screen. Commands that change the session are sent to the engine."""
 
-from collections.abc import Sequence
-
 from kimi_tui.base.thinking_effort import THINKING_EFFORTS, parse_thinking_effort
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.text.models import (
@@ -16,7 +14,7 @@ from kimi_tui.tui.commands.ui_command import UiCommand
 from kimi_tui.tui.dialogs.models import ModelChoice
 from kimi_tui.tui.themes import THEMES
 from kimi_tui.tui.widgets.choice_list import Choice
-from kimi_tui.wire.commands import RunSlash, SetThinking, SetYolo
+from kimi_tui.wire.commands import MoveToBackground, RunSlash, SetThinking, SetYolo
 from kimi_tui.wire.session import SessionInfo
 
 _SWITCH = ("on", "off")
@@ -107,7 +105,7 @@ async def _yolo(host: CommandHost, argument: str) -> None:
 
 async def _theme(host: CommandHost, argument: str) -> None:
     names = _theme_names(host.state)
-    name = argument or await host.choose(tr("Theme"), _build_choices(names, host.theme_name))
+    name = argument or await host.dialogs.choose_theme(names)
     if not name:
         return
     if name in names:
@@ -167,6 +165,10 @@ async def _tasks(host: CommandHost, argument: str) -> None:
         host.dialogs.show_tasks()
 
 
+async def _background(host: CommandHost, _: str) -> None:
+    host.command(MoveToBackground())
+
+
 def _task_arguments(state: SessionViewState) -> tuple[str, ...]:
     return tuple(f"stop {task.id}" for task in state.tasks if task.status == "running")
 
@@ -189,13 +191,6 @@ def _parse_switch(argument: str, current: bool) -> bool | None:
     if not argument:
         return not current
     return {"on": True, "off": False}.get(argument.lower())
-
-
-def _build_choices(names: Sequence[str], current: str) -> list[Choice]:
-    return [
-        Choice(value=it, label=it, note=tr("in use") if it == current else "", is_current=it == current)
-        for it in names
-    ]
 
 
 COMMANDS = (
@@ -253,6 +248,13 @@ COMMANDS = (
         summary="Show, change and revoke permissions",
         run=_permissions,
         aliases=("allowed-tools",),
+    ),
+    UiCommand(
+        name="background",
+        summary="Move the agent's running command to the background",
+        run=_background,
+        aliases=("bg",),
+        binding_id="turn.background",
     ),
     UiCommand(name="exit", summary="Quit kimi-tui", run=_exit, aliases=("quit", "q"), binding_id="app.quit"),
 )

@@ -60,6 +60,10 @@ class CommandDialogs(Protocol):
         """Let the user choose a model and its thinking effort; return None if they cancel."""
         ...
 
+    async def choose_theme(self, names: Sequence[str]) -> str | None:
+        """Let the user choose a theme with a preview; return None if they cancel."""
+        ...
+
     async def choose_command(self) -> str | None:
         """Let the user choose a command; return None if they cancel."""
         ...

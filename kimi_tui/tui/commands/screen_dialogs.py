@@ -16,6 +16,7 @@ from kimi_tui.tui.dialogs.picker import Picker
 from kimi_tui.tui.dialogs.sessions import SessionsDialog
 from kimi_tui.tui.dialogs.state_dialog import StateSource
 from kimi_tui.tui.dialogs.tasks import TasksDialog
+from kimi_tui.tui.dialogs.themes import ThemePicker
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen.session_screen import SessionScreen
@@ -55,6 +56,11 @@ class ScreenDialogs:
     async def choose_model(self, session: SessionInfo) -> ModelChoice | None:
         """Let the user choose a model and its thinking effort; return None if they cancel."""
         return await self._screen.app.push_screen_wait(ModelPicker(session, key_labels=self._key_labels))
+
+    async def choose_theme(self, names: Sequence[str]) -> str | None:
+        """Let the user choose a theme with a preview; return None if they cancel."""
+        picker = ThemePicker(names, self._host.theme_name, key_labels=self._key_labels)
+        return await self._screen.app.push_screen_wait(picker)
 
     async def choose_command(self) -> str | None:
         """Let the user choose a command; return None if they cancel."""

@@ -33,6 +33,7 @@ class Key:
 
 SCREEN_KEYS = (
     Key("turn.interrupt", "escape", "interrupt", "interrupt the agent"),
+    Key("turn.background", "ctrl+b", "command('background')", "move the running command to the background"),
     Key("app.cancel", "ctrl+c", "cancel", "copy the selection, clear the prompt, interrupt, or quit"),
     Key("prompt.focus", "ctrl+g", "focus_prompt", "focus the prompt"),
     Key("approvals.focus", "f2", "focus_approval", "focus the open request"),

@@ -50,9 +50,11 @@ class SearchLine(Horizontal):
         yield ActionButton("↓", "", "step(1)")
         yield ActionButton("esc", tr("close"), "end")
 
-    def show_count(self, count: int) -> None:
-        """Show the number of matches."""
+    def show_count(self, count: int, current: int = 0) -> None:
+        """Show the number of matches, and which one is the current one, if any."""
         text = tr_n("{count} match", "{count} matches", count)
+        if current:
+            text = tr("{current} of {count}", current=current, count=count)
         self.count.update(f" {text} " if self.field.value else " ")
 
     @on(Input.Changed)

@@ -222,6 +222,11 @@ class BlockView(BlockScrollView):
         self._invalidate_rows()
         return count
 
+    @property
+    def match_number(self) -> int:
+        """Number of the current match, from 1; 0 without one."""
+        return self._text_search.current_number
+
     def next_match(self, direction: int) -> bool:
         """Scroll to the next (1) or previous (-1) match. Return False if nothing matches."""
         last = self._row_cache.rows[-1].position if self._row_cache.rows else START

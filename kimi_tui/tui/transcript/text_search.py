@@ -44,6 +44,22 @@ class TextSearch:
                     return position
         return None
 
+    @property
+    def current_number(self) -> int:
+        """Number of the current match, counted from 1; that of the first one in its row. 0 without one."""
+        position = self.current_match
+        if position is None:
+            return 0
+        blocks = self._layout.blocks_of(position.section)
+        before = sum(self._count_matches(index) for index in range(position.section))
+        before += sum(block.search_text().lower().count(self.needle) for block in blocks[: position.block])
+        block = blocks[position.block]
+        for row in self._visible_rows(position.section, position.block):
+            if row < position:
+                lines = self._layout.render_piece(block, block.pieces[row.piece]).lines
+                before += len(self.find_spans(lines[row.row].text))
+        return before + 1
+
     def find_spans(self, text: str) -> list[tuple[int, int]]:
         """Return the (start, end) character ranges of the matches in a row."""
         lowered = text.lower()
