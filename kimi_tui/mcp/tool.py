@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -10,6 +11,7 @@ from kimi_tui.base.content_parts import TextPart, text_of
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.mcp.content import to_model_content
+from kimi_tui.mcp.deferred_tools import format_schema
 from kimi_tui.mcp.errors import McpServerError
 from kimi_tui.mcp.result import McpResult
 from kimi_tui.mcp.server import McpServer
@@ -45,7 +47,10 @@ class McpTool(Tool[McpParams]):
         *,
         approval: Approval,
         output_folder: OutputFolder,
+        is_deferred: bool = False,
     ) -> None:
+        self._is_deferred = is_deferred
+        """Whether the model may call the tool without having seen its schema."""
         self._server = server
         self._info = info
         self._approval = approval
@@ -65,6 +70,12 @@ class McpTool(Tool[McpParams]):
     async def run(self, params: McpParams, call: CallContext) -> ToolReturn:
         """Call the tool and return its result. Shows the server's progress messages while the tool runs."""
         arguments: dict[str, Any] = params.model_extra or {}
+        if self._is_deferred and (missing := _missing_arguments(self._info.input_schema, arguments)):
+            return failure(
+                f"The call lacks the arguments {', '.join(missing)}. Correct it and call again."
+                f"\n{format_schema(replace(self.schema, name=call.tool_name))}",
+                brief="invalid call",
+            )
         server, name = self._server.name, self._info.name
         description = f"{server}: {sanitize_line(name)}"
         arguments_text = json.dumps(arguments, ensure_ascii=False, indent=2)
@@ -79,12 +90,20 @@ class McpTool(Tool[McpParams]):
             result = await self._call_server(name, arguments, call)
         except McpServerError as error:
             return failure(f"{server}: {error}", brief=error.what)
-        return await build_result(result, server=server, output_folder=self._output_folder)
+        built = await build_result(result, server=server, output_folder=self._output_folder)
+        if built.is_error and self._is_deferred:
+            hint = f"If the arguments are wrong, look up {call.tool_name} with SearchMcpTools."
+            return replace(built, message=f"{built.message} {hint}")
+        return built
 
     async def _call_server(self, name: str, arguments: dict[str, Any], call: CallContext) -> McpResult:
         progress = _ProgressReporter(call)
         async with call.exclusive():
             return await self._server.call_tool(name, arguments, call, progress)
+
+
+def _missing_arguments(schema: dict[str, Any], arguments: dict[str, Any]) -> list[str]:
+    return [str(name) for name in schema.get("required", ()) if name not in arguments]
 
 
 class ReadOnlyMcpTool(McpTool):

@@ -3,15 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel
-
 from kimi_tui.agentspec.tool_names import other_names
 from kimi_tui.base.content_parts import text_of
 from kimi_tui.base.message import ToolCall
 from kimi_tui.hooks.decision import HookDecision
 from kimi_tui.hooks.dispatcher import HookDispatcher
 from kimi_tui.hooks.events import PostToolUse, PostToolUseFailure, PreToolUse
-from kimi_tui.tools.tool import Tool, failure
+from kimi_tui.tools.tool import failure
+from kimi_tui.tools.toolset import ResolvedCall
 from kimi_tui.wire.events import ToolReturn
 
 MAX_OUTPUT_CHARS = 100_000
@@ -30,13 +29,13 @@ class HookedCall:
         self._event_fields: dict[str, Any] | None = None
         """Fields that the call's events share; None until the call has begun."""
 
-    async def run_before(self, tool: Tool[Any], params: BaseModel) -> ToolReturn | None:
+    async def run_before(self, resolved: ResolvedCall) -> ToolReturn | None:
         """Run the hooks before the call. Return a result that replaces the tool's; None if it may run."""
-        name = self._call.function.name
-        own_name = getattr(tool, "name", name)
+        name = resolved.name
+        own_name = getattr(resolved.tool, "name", name)
         fields: dict[str, Any] = {
             "tool_name": name,
-            "tool_input": params.model_dump(mode="json", by_alias=True, exclude_unset=True),
+            "tool_input": resolved.params.model_dump(mode="json", by_alias=True, exclude_unset=True),
             "tool_call_id": self._call.id,
             "tool_aliases": (own_name, *other_names(own_name)),
         }

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from kimi_tui.base.assets import read_asset
 from kimi_tui.base.content_parts import ContentPart
+from kimi_tui.base.frozen import frozen
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.tools.change_tracker import PendingCommit
@@ -36,6 +37,14 @@ class ToolParams(BaseModel):
 
 
 P = TypeVar("P", bound=BaseModel)
+
+
+@frozen
+class ForwardedCall:
+    """The call of another tool, as requested by a tool that only passes calls on."""
+
+    name: str
+    arguments: dict[str, Any]
 
 
 class CallContext(Protocol):
@@ -92,6 +101,9 @@ class Tool(ABC, Generic[P]):
     runs_sequentially: ClassVar[bool] = False
     """Whether a call without side effects waits for the earlier calls of this tool in its step."""
 
+    forwards_calls: ClassVar[bool] = False
+    """Whether `forwarded_call` may return the call of another tool."""
+
     @property
     def description(self) -> str:
         """Description for the model: `prompts/tools/NAME.md`."""
@@ -113,6 +125,10 @@ class Tool(ABC, Generic[P]):
     def shell_command(self, params: P) -> str:
         """Return the shell command a call runs; empty if it runs none."""
         return ""
+
+    def forwarded_call(self, params: P) -> ForwardedCall | None:
+        """Return the call of another tool that runs instead; None if this tool runs."""
+        return None
 
     @abstractmethod
     async def run(self, params: P, call: CallContext) -> ToolReturn:

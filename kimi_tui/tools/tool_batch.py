@@ -17,7 +17,7 @@ from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.change_tracker import ChangeTracker, PendingChange, PendingCommit
 from kimi_tui.tools.hooked_call import HookedCall
 from kimi_tui.tools.tool import CallContext, Tool, failure, not_run
-from kimi_tui.tools.toolset import InvalidToolCall, Toolset
+from kimi_tui.tools.toolset import InvalidToolCall, ResolvedCall, Toolset
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
 
@@ -137,16 +137,18 @@ class ToolBatch:
 
     async def _compute_result(self, index: int, pending: _PendingCall, hooked_call: HookedCall) -> ToolReturn:
         try:
-            tool, params = self._toolset.resolve_call(pending.call)
+            resolved = self._toolset.resolve_call(pending.call)
+            tool, params = resolved.tool, resolved.params
             if refusal := self._refusal_reason(tool, params):
                 return failure(refusal, brief="not allowed now")
             if not tool.has_side_effects:
                 await self._wait_for_earlier_calls(index, self._toolset.has_side_effects)
                 if tool.runs_sequentially:
-                    await self._wait_for_earlier_calls(index, lambda name: name == pending.call.function.name)
+                    name = pending.call.function.name
+                    await self._wait_for_earlier_calls(index, lambda it: it.function.name == name)
                 pending.state = "begun"
-            return await hooked_call.run_before(tool, params) or await _run_tool(
-                tool, params, _BatchCall(self, index, pending, tool, params)
+            return await hooked_call.run_before(resolved) or await _run_tool(
+                tool, params, _BatchCall(self, index, pending, resolved)
             )
         except InvalidToolCall as error:
             return failure(str(error), brief="invalid call")
@@ -162,11 +164,11 @@ class ToolBatch:
         return self._gate.refusal_reason(tool, params) if self._gate is not None else ""
 
     async def _wait_for_earlier_calls(
-        self, index: int, matches: Callable[[str], bool] = lambda _: True
+        self, index: int, matches: Callable[[ToolCall], bool] = lambda _: True
     ) -> None:
-        """Wait for the earlier calls of the tools whose names `matches` accepts."""
+        """Wait for the earlier calls that `matches` accepts."""
         for earlier in self._pending[:index]:
-            if matches(earlier.call.function.name):
+            if matches(earlier.call):
                 await earlier.ended.wait()
 
     def _cancel_waiting_calls(self, rejected: _PendingCall) -> None:
@@ -185,16 +187,14 @@ class ToolBatch:
 class _BatchCall:
     """A running call of a batch, as its tool sees it. Implements `CallContext`."""
 
-    def __init__(
-        self, batch: ToolBatch, index: int, pending: _PendingCall, tool: Tool[Any], params: BaseModel
-    ) -> None:
+    def __init__(self, batch: ToolBatch, index: int, pending: _PendingCall, resolved: ResolvedCall) -> None:
         self.id = pending.call.id
-        self.tool_name = pending.call.function.name
+        self.tool_name = resolved.name
         self._batch = batch
         self._index = index
         self._pending = pending
-        self._tool = tool
-        self._params = params
+        self._tool = resolved.tool
+        self._params = resolved.params
 
     def show_output(self, text: str) -> None:
         if self._pending.state != "ended":  # what a tool has started may outlive its call

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import ToolCall
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.tools.tool import Tool
@@ -18,12 +19,22 @@ class InvalidToolCall(Exception):
     """Raised for a call that can't run. The message tells the model what to do instead."""
 
 
+@frozen
+class ResolvedCall:
+    """A call that can run: a tool by the name the model knows it by, and its validated parameters."""
+
+    name: str
+    tool: Tool[Any]
+    params: BaseModel
+
+
 class Toolset:
     """The tools of an agent. A tool may be registered under a name other than its own."""
 
     def __init__(self, tools: Mapping[str, Tool[Any]]) -> None:
         self._all_agent_tools = self._agent_tools = dict(tools)
         self._registered: dict[str, Mapping[str, Tool[Any]]] = {}
+        self._deferred: dict[str, Mapping[str, Tool[Any]]] = {}
         self._tools = self._agent_tools
         self._agent_schemas = self._schemas = _build_schemas(self._agent_tools)
 
@@ -40,12 +51,20 @@ class Toolset:
         self._agent_schemas = _build_schemas(self._agent_tools)
         self._rebuild()
 
-    def register(self, tools: Mapping[str, Tool[Any]], *, owner: str = "client") -> None:
+    def register(
+        self,
+        tools: Mapping[str, Tool[Any]],
+        *,
+        owner: str = "client",
+        deferred: Mapping[str, Tool[Any]] | None = None,
+    ) -> None:
         """Add `tools`, replacing those that `owner` registered before.
 
-        If a name is taken by one of the agent's own tools or by another owner, that tool stays.
+        Tools in `deferred` can be called, but the model doesn't get their schemas. If a name is taken by one
+        of the agent's own tools or by another owner, that tool stays.
         """
         self._registered[owner] = dict(tools)
+        self._deferred[owner] = dict(deferred or {})
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -68,19 +87,37 @@ class Toolset:
         """Return the name the model knows a tool of `tool_type` by; None if it isn't available."""
         return next((name for name, tool in self._tools.items() if isinstance(tool, tool_type)), None)
 
-    def has_side_effects(self, name: str) -> bool:
-        """Return whether a call of `name` may change anything. False for unknown tools, which do nothing."""
-        tool = self._tools.get(name)
+    def has_side_effects(self, call: ToolCall) -> bool:
+        """Return whether `call` may change anything. False for invalid calls, which do nothing."""
+        tool = self._find_tool(call.function.name)
+        if tool is not None and tool.forwards_calls:
+            try:
+                return self.resolve_call(call).tool.has_side_effects
+            except InvalidToolCall:
+                return False
         return tool is not None and tool.has_side_effects
 
-    def resolve_call(self, call: ToolCall) -> tuple[Tool[Any], BaseModel]:
-        """Return the tool that `call` names, and its validated parameters. Raises InvalidToolCall."""
+    def resolve_call(self, call: ToolCall) -> ResolvedCall:
+        """Return the tool that `call` names or is forwarded to. Raises InvalidToolCall."""
         name = call.function.name
-        tool = self._tools.get(name)
-        if tool is None:
+        if self._find_tool(name) is None:
             raise InvalidToolCall(_unknown_tool_message(name, self._tools))
+        resolved = self._resolve(name, _parse_arguments(call.function.arguments))
+        forwarded = resolved.tool.forwarded_call(resolved.params)
+        if forwarded is None or self._find_tool(forwarded.name) is None:
+            return resolved
+        return self._resolve(forwarded.name, forwarded.arguments)
+
+    def _find_tool(self, name: str) -> Tool[Any] | None:
+        if name in self._tools:
+            return self._tools[name]
+        return next((tools[name] for tools in self._deferred.values() if name in tools), None)
+
+    def _resolve(self, name: str, arguments: dict[str, Any]) -> ResolvedCall:
+        tool = self._find_tool(name)
+        assert tool is not None
         try:
-            return tool, tool.Params.model_validate(_parse_arguments(call.function.arguments))
+            return ResolvedCall(name, tool, tool.Params.model_validate(arguments))
         except ValidationError as error:
             raise InvalidToolCall(
                 f"Invalid arguments for {name}: {_format_errors(error)}. Correct them and call again."

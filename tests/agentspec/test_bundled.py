@@ -13,7 +13,13 @@ from kimi_tui.base.assets import asset_path, read_asset
 from kimi_tui.engine.build.tool_factory import BUILTIN_TOOLS
 
 TOOLS = set(BUILTIN_TOOLS)
-TOOLS_BY_OTHER_NAMES = {"StrReplaceFile", "ListMcpResources", "ReadMcpResource"}
+TOOLS_BY_OTHER_NAMES = {
+    "StrReplaceFile",
+    "ListMcpResources",
+    "ReadMcpResource",
+    "SearchMcpTools",
+    "CallMcpTool",
+}
 """Tools that no agent gets by its short name."""
 BUNDLED = ["ctfer", "default", "kimi", "okabe", "security", "security_beta"]
 SUBAGENTS = ["coder", "explore", "plan"]

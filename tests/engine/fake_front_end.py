@@ -246,7 +246,7 @@ def script(*lines: str) -> str:
     return "\n".join(lines)
 
 
-def call(call_id: str, name: str, **arguments: Any) -> str:
+def call(call_id: str, name: str, /, **arguments: Any) -> str:
     """Return a script line that calls a tool."""
     return "tool_call: " + json.dumps({"id": call_id, "name": name, "arguments": arguments})
 

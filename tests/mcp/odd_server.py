@@ -83,6 +83,28 @@ if BEHAVIOR == "bad_schema":
         "no tool",
         tool("worse", schema={"type": "object", "properties": 5}),
     ]
+if BEHAVIOR == "many":
+    ISSUE = {
+        "title": {"type": "string", "description": "The title that everybody sees in the list of issues."},
+        "labels": {"type": "array", "items": {"type": "string"}, "description": "Names of existing labels."},
+        "notify": {"type": "boolean", "description": "Whether those who follow the project are notified."},
+    }
+    SUBJECTS = ["issue", "pull_request", "comment", "release", "branch", "label", "milestone", "workflow"]
+    VERBS = [
+        *("create", "update", "delete", "list", "search", "close", "reopen", "assign", "unassign", "lock"),
+        *("unlock", "watch", "unwatch", "export", "import", "archive", "restore", "move", "copy", "merge"),
+        *("approve", "reject", "publish", "count", "validate"),
+    ]
+    TOOLS = [
+        tool(
+            f"{verb}_{subject}",
+            f"{verb.capitalize()} a {subject.replace('_', ' ')} of a project. Needs permission.\n\nMore.",
+            {"type": "object", "properties": ISSUE, "required": ["title"]},
+        )
+        for subject in SUBJECTS
+        for verb in VERBS
+    ]
+    assert len(TOOLS) == 200
 if BEHAVIOR == "task":
     TOOLS = [tool("echo"), tool("slow", execution={"taskSupport": "required"})]
 task = {"taskId": "t1", "status": "working", "createdAt": "now", "lastUpdatedAt": "now", "ttl": None}
@@ -166,6 +188,9 @@ def call(request):
             TOOLS.append(tool("grown"))
             notify("notifications/tools/list_changed")
             respond(request, text("grown"))
+        case _ if BEHAVIOR == "many":
+            is_wrong = not isinstance(arguments["title"], str)
+            respond(request, text(f"{name}: {arguments['title']}", isError=is_wrong))
         case _:
             respond_error(request, -32602, f"no tool {name}")
 
@@ -242,9 +267,10 @@ def handle(message):
             prompt = f"Review {arguments.get('file')} {arguments.get('how', '')}".strip()
             respond(message, {"messages": [{"role": "user", "content": {"type": "text", "text": prompt}}]})
         case "resources/list":
-            respond(message, {"resources": RESOURCES})
+            respond(message, {"resources": RESOURCES if BEHAVIOR != "many" else []})
         case "resources/templates/list":
-            respond(message, {"resourceTemplates": [{"uriTemplate": "memo://{name}", "name": "memos"}]})
+            templates = [{"uriTemplate": "memo://{name}", "name": "memos"}]
+            respond(message, {"resourceTemplates": templates if BEHAVIOR != "many" else []})
         case "resources/read":
             uri = message["params"]["uri"]
             respond(message, {"contents": [{"uri": uri, "text": f"What {uri} says."}]})

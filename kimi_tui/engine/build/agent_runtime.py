@@ -76,7 +76,7 @@ async def build_agent_runtime(
     )
     mcp = await discover_session_mcp(core, toolset=agent.toolset, folder=tool_dependencies.output_folder)
     host_tools = HostTools(core.options.tools, tool_dependencies.by_type)
-    host_tools.register_tools(agent.toolset, approval=core.approval)
+    host_tools.register_tools(agent.toolset, approval=core.approval, model=core.runtime_settings)
     shared.tool_providers.extend((host_tools, mcp))
     pending_notes = PendingNotes()
     reminders = (background_work.tasks, mcp, pending_notes)

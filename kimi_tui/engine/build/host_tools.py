@@ -7,6 +7,7 @@ from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.build.injection import Dependencies
 from kimi_tui.engine.build.tool_factory import ToolFactory
+from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.function_tool import HostFunction, build_function_tool
 from kimi_tui.tools.shell.captured_output import OutputFolder
@@ -26,11 +27,17 @@ class HostTools:
         self._dependencies = dependencies
 
     def register_tools(
-        self, toolset: Toolset, *, approval: Approval, excluded: Sequence[str] = ()
+        self,
+        toolset: Toolset,
+        *,
+        approval: Approval,
+        model: RuntimeSettings,
+        excluded: Sequence[str] = (),
     ) -> Callable[[], None]:
         """Register the tools with `toolset`.
 
-        `excluded` names MCP tools and is ignored. The returned function does nothing: the tools stay.
+        `excluded` names MCP tools and is ignored, as is `model`. The returned function does nothing: the
+        tools stay.
 
         Raises ConfigError if two tools have the same name.
         """

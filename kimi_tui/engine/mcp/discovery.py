@@ -47,6 +47,7 @@ async def discover_session_mcp(core: SessionCore, *, toolset: Toolset, folder: O
         toolset=toolset,
         excluded=core.spec.mcp_exclude,
         approval=approval,
+        model=core.runtime_settings,
         folder=folder,
         context=core.context,
         sender=core.wire,

@@ -30,6 +30,7 @@ from kimi_tui.mcp.servers import McpServers
 from kimi_tui.mcp.sign_in import sign_in_to_server
 from kimi_tui.mcp.sign_in_page import SignInPage
 from kimi_tui.soul.reminders import AddNote
+from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.toolset import Toolset
@@ -40,6 +41,8 @@ from kimi_tui.wire.mcp_status import McpStatus
 _PROVIDER = "mcp"
 _MAX_INSTRUCTIONS = 4_000
 _MAX_SEEN_MESSAGES = 50
+_MAX_SCHEMA_SHARE = 0.05
+"""Share of the context window above which tools are deferred."""
 _USAGE = "Type /mcp, /mcp reconnect [SERVER] or /mcp auth SERVER."
 
 
@@ -50,6 +53,10 @@ class _ToolsetLink:
     toolset: Toolset
     approval: Approval
     excluded: tuple[str, ...]
+    model: RuntimeSettings
+    """The agent's model: its context window decides whether tools are deferred."""
+    max_schema_tokens: int | None = None
+    """The limit with which `catalog` was built."""
     catalog: McpToolCatalog = field(default_factory=McpToolCatalog)
 
 
@@ -66,6 +73,7 @@ class SessionMcp:
         toolset: Toolset,
         excluded: Sequence[str],
         approval: Approval,
+        model: RuntimeSettings,
         folder: OutputFolder,
         context: Context,
         sender: EventSender,
@@ -77,7 +85,7 @@ class SessionMcp:
         self._servers = McpServers(servers.entries, environment, observer=self)
         self._problems = servers.problems
         self._data_dir = environment.data_dir
-        self._main_link = _ToolsetLink(toolset, approval, tuple(excluded))
+        self._main_link = _ToolsetLink(toolset, approval, tuple(excluded), model)
         self._links = [self._main_link]
         self._folder = folder
         self._context = context
@@ -133,6 +141,8 @@ class SessionMcp:
             await self._servers.wait_until_settled(
                 timeout_s=max(self._connect_deadline - time.monotonic(), 0)
             )
+        if _max_schema_tokens(self._main_link.model) != self._main_link.max_schema_tokens:
+            self._update_toolset(self._main_link)  # the user chose another model
         for server in self._servers.connected:
             note = _instructions_note(server)
             if note and not self._is_in_history(note):
@@ -141,12 +151,17 @@ class SessionMcp:
             await add_note(await self._read_resource(server_name, uri))
 
     def register_tools(
-        self, toolset: Toolset, *, approval: Approval, excluded: Sequence[str] = ()
+        self,
+        toolset: Toolset,
+        *,
+        approval: Approval,
+        model: RuntimeSettings,
+        excluded: Sequence[str] = (),
     ) -> Callable[[], None]:
         """Register the tools, as they come and go, with a sub-agent's toolset. Return a function that stops
         this.
         """
-        link = _ToolsetLink(toolset, approval, tuple(excluded))
+        link = _ToolsetLink(toolset, approval, tuple(excluded), model)
         self._links.append(link)
         self._update_toolset(link)
         return partial(self._links.remove, link)
@@ -175,6 +190,7 @@ class SessionMcp:
         return [server for server in self._servers.all if server.features.has_any]
 
     def _update_toolset(self, link: _ToolsetLink) -> None:
+        link.max_schema_tokens = _max_schema_tokens(link.model)
         link.catalog = build_tool_catalog(
             self._servers_with_features,
             reserved_names=link.toolset.names,
@@ -183,8 +199,9 @@ class SessionMcp:
             folder=self._folder,
             all_servers=self._servers,
             trusted_hints=self._trusted_hints,
+            max_schema_tokens=link.max_schema_tokens,
         )
-        link.toolset.register(link.catalog.tools, owner=_PROVIDER)
+        link.toolset.register(link.catalog.tools, owner=_PROVIDER, deferred=link.catalog.deferred)
 
     def _send_status(self) -> None:
         status = build_status(self._servers, self._main_link.catalog)
@@ -313,6 +330,11 @@ class _SessionSignInPage(SignInPage):
 
     def announce(self, url: str) -> None:
         self._session_mcp.send_notice(msg("Sign in to {name} in the browser", name=self._server), url, "info")
+
+
+def _max_schema_tokens(model: RuntimeSettings) -> int | None:
+    """Return how many tokens the schemas of all tools may take; None without a model."""
+    return None if model.llm is None else int(model.llm.max_context_size * _MAX_SCHEMA_SHARE)
 
 
 def _instructions_note(server: McpServer) -> str:

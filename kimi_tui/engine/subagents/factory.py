@@ -41,9 +41,17 @@ class ToolProvider(Protocol):
     """Registers additional tools with a sub-agent's toolset."""
 
     def register_tools(
-        self, toolset: Toolset, *, approval: Approval, excluded: Sequence[str] = ()
+        self,
+        toolset: Toolset,
+        *,
+        approval: Approval,
+        model: RuntimeSettings,
+        excluded: Sequence[str] = (),
     ) -> Callable[[], None]:
-        """Register tools that ask `approval` with `toolset`. Return a function that unregisters them."""
+        """Register tools that ask `approval` with `toolset`, for an agent that uses `model`.
+
+        Return a function that unregisters them.
+        """
         ...
 
 
@@ -158,7 +166,9 @@ class SubagentFactory:
             hooks=SubagentHookDispatcher(shared.hooks),
         )
         unregister_callbacks = [
-            provider.register_tools(agent.toolset, approval=approval, excluded=spec.mcp_exclude)
+            provider.register_tools(
+                agent.toolset, approval=approval, model=runtime_settings, excluded=spec.mcp_exclude
+            )
             for provider in shared.tool_providers
         ]
         return SubagentInstance(soul, context, call_ids, todos, unregister_callbacks)
