@@ -29,6 +29,13 @@ def map_error(
     for cause in causes:
         if isinstance(cause, McpServerError):
             return cause
+        if isinstance(cause, MCPError) and cause.error.message in exchange.expiry_messages - {""}:
+            return McpServerError(
+                "The server ended the session.",
+                hint="Try again when kimi-tui has reconnected.",
+                closes_connection=True,
+                is_session_expired=True,
+            )
         if isinstance(cause, httpx2.HTTPStatusError):
             status = cause.response.status_code
     if status in _UNAUTHORIZED:
@@ -71,12 +78,6 @@ def _describe_causes(causes: Sequence[BaseException], failure: str) -> McpServer
             case MCPError(code=code) if code == mcp_types.CONNECTION_CLOSED:
                 return McpServerError(
                     "The connection was lost.",
-                    hint="Try again when kimi-tui has reconnected.",
-                    closes_connection=True,
-                )
-            case MCPError(code=mcp_types.INVALID_REQUEST) if "Session terminated" in cause.error.message:
-                return McpServerError(
-                    "The server ended the session.",
                     hint="Try again when kimi-tui has reconnected.",
                     closes_connection=True,
                 )

@@ -1,5 +1,6 @@
 """Transports to remote servers: streamable HTTP and server-sent events."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, assert_never
@@ -9,6 +10,7 @@ from fastmcp.client.transports.base import ClientTransport, TransportOptions
 from fastmcp.client.transports.http import StreamableHttpTransport
 from fastmcp.client.transports.sse import SSETransport
 from mcp import ClientSession
+from mcp_types import METHOD_NOT_FOUND
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.llm.transport.redirect_guard import RedirectGuard
@@ -20,6 +22,10 @@ _STREAM_TIMEOUT_S = 24 * 3600.0
 """An event stream may be silent for long. Calls have their own timeout."""
 
 
+_SDK_EXPIRY_MESSAGE = "Session terminated"
+"""Message of the SDK's error if the body of such a response has none."""
+
+
 class HttpExchange:
     """The last HTTP exchange, to explain failures: the protocol's errors lack these details."""
 
@@ -28,16 +34,29 @@ class HttpExchange:
         """HTTP status of the last response if it is an error, else 0."""
         self.failure = ""
         """Why the last request got no response."""
+        self.expiry_messages: set[str] = set()
+        """The error messages of responses that mean that the session has expired: 404 to a session's id."""
 
     async def record_response(self, response: httpx2.Response) -> None:
         """Record a response."""
         self.failure = ""
         if response.request.method == "POST":
             self.failed_status = response.status_code if response.status_code >= 400 else 0
+            if response.status_code == 404 and "mcp-session-id" in response.request.headers:
+                self.expiry_messages.add(_error_message(await response.aread()))
 
     def record_failure(self, error: Exception) -> None:
         """Record a request without response."""
         self.failure = sanitize_line(str(error))[:300] or type(error).__name__
+
+
+def _error_message(body: bytes) -> str:
+    """Return the message that the SDK reports for a response with status 404 and this body."""
+    try:
+        error = json.loads(body)["error"]
+        return "" if error["code"] == METHOD_NOT_FOUND else str(error["message"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return _SDK_EXPIRY_MESSAGE
 
 
 class _RecordingClient(httpx2.AsyncClient):

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import field
 from importlib import import_module
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.logging import log_event
 from kimi_tui.base.redaction import register_secrets, secret_values
 from kimi_tui.base.shielding import run_shielded
 from kimi_tui.mcp.client_handler import ElicitationRequest, ElicitationResult, SamplingRequest, SamplingResult
@@ -36,6 +37,8 @@ ConnectionState = Literal["pending", "connecting", "connected", "failed", "unaut
 
 RETRY_DELAYS_S = (1.0, 3.0, 10.0, 30.0, 60.0)
 """Delays between attempts. After the last one, the server is connected only on request."""
+_EXPIRED_GRACE_S = 5.0
+"""Maximum wait for the responses to requests of an expired session."""
 _REFRESH_DELAY_S = 0.2
 """Minimum delay between two fetches of features that keep changing."""
 
@@ -101,6 +104,9 @@ class McpServer:
         self._features_stale = False
         self._reconnect_requested = False
         self._pending_calls: list[PendingCall] = []
+        self._sent_count = 0
+        """Number of requests that await a response."""
+        self._all_answered = asyncio.Event()
 
     @property
     def name(self) -> str:
@@ -120,6 +126,11 @@ class McpServer:
                     self._loss = self._loss or McpServerError("The server is being reconnected.")
                     raise self._loss
                 except McpServerError as error:
+                    if was_connected and error.is_session_expired:
+                        log_event(logger, logging.INFO, "mcp_session_expired", server=self.name)
+                        await self._wait_for_responses()
+                        await self._disconnect()
+                        continue
                     was_stable = time.monotonic() - started_at > max(self._context.retry_delays_s, default=0)
                     failures = 0 if was_stable and was_connected else failures
                     await self._disconnect()
@@ -139,29 +150,30 @@ class McpServer:
         self, name: str, arguments: dict[str, Any], call: CallContext, progress: CallProgress
     ) -> McpResult:
         """Call a tool for `call`. Raises McpServerError."""
-        connection = await self._wait_for_connection()
         pending_call = PendingCall(call, progress, silence_s=self.config.timeouts.silence_s)
         self._pending_calls.append(pending_call)
+        started_at = time.monotonic()
         try:
             async with pending_call.silence_timeout():
-                return await self._run_request(connection.call_tool(name, arguments, pending_call))
+                return await self._request(lambda it: it.call_tool(name, arguments, pending_call))
         finally:
+            seconds = time.monotonic() - started_at
+            log_event(logger, logging.DEBUG, "mcp_call", server=self.name, tool=name, seconds=seconds)
             self._pending_calls.remove(pending_call)
 
     async def get_prompt(self, name: str, arguments: dict[str, str]) -> McpResult:
         """Return the messages of a prompt. Raises McpServerError."""
-        return await self._run_request((await self._wait_for_connection()).get_prompt(name, arguments))
+        return await self._request(lambda it: it.get_prompt(name, arguments))
 
     async def complete_argument(
         self, prompt: str, argument: str, text: str, known_arguments: dict[str, str]
     ) -> tuple[str, ...]:
         """Return completions of `text` for a prompt's argument. Raises McpServerError."""
-        connection = await self._wait_for_connection()
-        return await self._run_request(connection.complete_argument(prompt, argument, text, known_arguments))
+        return await self._request(lambda it: it.complete_argument(prompt, argument, text, known_arguments))
 
     async def read_resource(self, uri: str) -> McpResult:
         """Return the content of a resource. Raises McpServerError."""
-        return await self._run_request((await self._wait_for_connection()).read_resource(uri))
+        return await self._request(lambda it: it.read_resource(uri))
 
     # ClientHandler
 
@@ -207,6 +219,7 @@ class McpServer:
         self._ready.clear()
         self._loss, self._features_stale, self._reconnect_requested = None, False, False
         self._set_state("connecting")
+        started_at = time.monotonic()
         tokens = self._find_tokens()
         if isinstance(self.config, RemoteServer) and self.config.oauth and not (tokens and tokens.has_tokens):
             raise McpServerError(
@@ -237,6 +250,14 @@ class McpServer:
         except McpServerError as error:
             raise self._original_error(error) from None
         self.error = None
+        log_event(
+            logger,
+            logging.INFO,
+            "mcp_connected",
+            server=self.name,
+            seconds=time.monotonic() - started_at,
+            tools=len(self.features.tools),
+        )
         self._set_state("connected")
         self.settled.set()
         self._ready.set()
@@ -264,7 +285,15 @@ class McpServer:
         """Report `error`, then wait until the next attempt is due or a reconnect is requested."""
         if self._reconnect_requested:
             return
-        logger.warning("MCP server %s: %s", self.name, error)
+        log_event(
+            logger,
+            logging.WARNING,
+            "mcp_disconnected",
+            server=self.name,
+            failures=failures,
+            persistence=error.persistence,
+            reason=error,
+        )
         delays_s = self._context.retry_delays_s
         will_retry = error.persistence == "transient" and failures < len(delays_s)
         self.error = error
@@ -311,17 +340,40 @@ class McpServer:
             )
         return self._connection
 
-    async def _run_request(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`. Raises McpServerError.
+    async def _request(self, send: "Callable[[McpConnection], Coroutine[Any, Any, T]]") -> T:
+        """Return the response to a request. Raises McpServerError.
 
-        An error that closes the connection triggers a reconnect.
+        An error that closes the connection triggers a reconnect. If the server forgot the session, the
+        request is sent once more in a new one, as the specification requires.
         """
         try:
-            return await work
+            return await self._send_once(send)
         except McpServerError as error:
-            if error.closes_connection:
+            if not error.is_session_expired:
+                raise
+        return await self._send_once(send)
+
+    async def _send_once(self, send: "Callable[[McpConnection], Coroutine[Any, Any, T]]") -> T:
+        connection = await self._wait_for_connection()
+        self._sent_count += 1
+        try:
+            return await send(connection)
+        except McpServerError as error:
+            if error.closes_connection and connection is self._connection:
                 self.on_connection_lost(error)
             raise self._original_error(error) from None
+        finally:
+            self._sent_count -= 1
+            if not self._sent_count:
+                self._all_answered.set()
+
+    async def _wait_for_responses(self) -> None:
+        """Give other requests the time to be told as well that the session has expired."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_EXPIRED_GRACE_S):
+                while self._sent_count:
+                    self._all_answered.clear()
+                    await self._all_answered.wait()
 
     def _original_error(self, error: McpServerError) -> McpServerError:
         """Return the error of the process exit, if any: it says more than a closed connection."""

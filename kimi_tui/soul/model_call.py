@@ -12,6 +12,7 @@ from kimi_tui.base.errors import APIEmptyResponseError
 from kimi_tui.base.logging import log_event
 from kimi_tui.base.message import Message, ToolCall, ToolCallPart
 from kimi_tui.base.token_usage import TokenUsage
+from kimi_tui.history.token_estimate import estimate_tokens
 from kimi_tui.llm.provider import ChatProvider, ToolSchema
 from kimi_tui.soul.call_ids import ReservedIds
 from kimi_tui.soul.response_builder import ResponseBuilder
@@ -107,6 +108,7 @@ class ModelCall:
             "model_request",
             model=self.chat_provider.model_name,
             messages=len(self.history),
+            history_tokens=estimate_tokens(self.history) if logger.isEnabledFor(logging.DEBUG) else None,
             tools=len(self.tools),
             system_prompt_chars=len(self.system_prompt),
         )

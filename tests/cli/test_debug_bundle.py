@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.program import Program, script, tool_call
+from tests.mcp.odd_servers import config_entry
 
 SECRETS = (
     "sk-config-123456789",
@@ -67,6 +68,36 @@ def test_reverts_compactions_and_retries_are_logged_at_the_default_level(program
     assert "retry step=1 attempt=2 error=APIStatusError status=503" in log
     assert "revert to=0 before=" in log
     assert "model_request" not in log
+
+
+def test_a_full_log_rotates_and_the_bundle_contains_all_its_files(program: Program) -> None:
+    folder = program.data_dir / "logs"
+    folder.mkdir(parents=True)
+    (folder / "kimi-tui.log").write_text("x" * 9_999_999 + "\n")
+    for number in (1, 2, 3, 4):
+        (folder / f"kimi-tui.log.{number}").write_text(f"old {number}\n")
+    program.script("text: one")
+    assert program.run("-p", "first").exit_code == 0
+    assert "turn_begin session=" in log_of(program)
+    assert (folder / "kimi-tui.log.1").stat().st_size == 10_000_000
+    assert (folder / "kimi-tui.log.4").read_text() == "old 3\n"
+    assert len(list(folder.iterdir())) == 5
+    assert program.run("debug", "bundle", "-o", "report.zip").exit_code == 0
+    with zipfile.ZipFile(program.work_dir / "report.zip") as archive:
+        assert sum(name.startswith("logs/") for name in archive.namelist()) == 5
+
+
+def test_connections_and_calls_of_mcp_servers_are_logged(program: Program) -> None:
+    servers = {"odd": config_entry(), "gone": {"command": "no-such-program"}}
+    program.data_dir.mkdir(exist_ok=True)
+    (program.data_dir / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    program.script(tool_call("c1", "echo", text="secret words"), "text: done")
+    assert program.run("--debug", "--yolo", "-p", "go").exit_code == 0
+    log = log_of(program)
+    assert "mcp_connected server=odd seconds=" in log
+    assert "mcp_call server=odd tool=echo seconds=" in log
+    assert "mcp_disconnected server=gone failures=0 persistence=" in log
+    assert "secret words" not in log
 
 
 def test_the_bundle_lists_its_contents_and_has_no_keys_and_no_conversation(used: Program) -> None:

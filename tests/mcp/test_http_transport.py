@@ -14,7 +14,7 @@ from kimi_tui.mcp.sign_in import sign_in_to_server
 from kimi_tui.mcp.sign_in_page import SignInPage
 from kimi_tui.mcp.token_store import TokenStore, token_path
 from tests.mcp.odd_servers import ProgressList, connect_server
-from tests.mcp.remote_servers import free_socket, serve_greeter
+from tests.mcp.remote_servers import ForgottenSessions, free_socket, serve_greeter
 from tests.tools.call_context import build_context
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -61,6 +61,35 @@ async def test_an_http_error_is_reported_with_its_status(tmp_path):
     ):
         assert server.state == "failed"
         assert "404" in str(server.error)
+
+
+SESSION_NOT_FOUND = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "No session"}}'
+
+
+@pytest.mark.parametrize("error_body", [b"", SESSION_NOT_FOUND])
+async def test_a_session_that_the_server_forgot_is_started_again_and_the_call_repeated(tmp_path, error_body):
+    sessions = ForgottenSessions(error_body)
+    async with (
+        serve_greeter("http", sessions=sessions) as url,
+        connect_server(RemoteServer(name="r", url=url), tmp_path) as server,
+    ):
+        for expected in (1, 2, 3):
+            assert await call_greet(server) == "Hello, Ada!"
+            assert sessions.count == expected
+            assert server.error is None
+            sessions.forget()
+
+
+async def test_calls_that_find_the_session_expired_together_share_the_new_one(tmp_path):
+    sessions = ForgottenSessions(SESSION_NOT_FOUND)
+    async with (
+        serve_greeter("http", sessions=sessions) as url,
+        connect_server(RemoteServer(name="r", url=url), tmp_path) as server,
+    ):
+        assert await call_greet(server) == "Hello, Ada!"
+        sessions.forget()
+        assert await asyncio.gather(*(call_greet(server) for _ in range(5))) == ["Hello, Ada!"] * 5
+        assert sessions.count == 2
 
 
 class VisitedPage(SignInPage):
