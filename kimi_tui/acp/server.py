@@ -50,6 +50,7 @@ async def run_acp_server(
             tasks.create_task(it) for it in (connection.main_loop(), interruption.wait(), out.broken.wait())
         ]
         await asyncio.wait(stop_tasks, return_when=asyncio.FIRST_COMPLETED)
+        out.stop_waiting()  # sessions end even if the client no longer reads
         await sessions.close_all()
         for task in stop_tasks:
             task.cancel()

@@ -51,6 +51,8 @@ _MAX_TAIL_CHARS = 4_000
 _MAX_TITLE_CHARS = 200
 _MAX_SCANNED_CHARS = 4_000
 """Length of incomplete arguments up to which the title is updated."""
+_MIN_GROWTH_CHARS = 200
+"""Number of characters after which the client gets the incomplete arguments again."""
 _MAX_INPUT_CHARS = 100_000
 """Longer arguments aren't sent as raw input. The call's content shows them."""
 
@@ -61,6 +63,8 @@ class _TrackedCall:
     name: str
     arguments: PartialToolArguments
     title: str
+    sent_length: int = 0
+    """Length of the arguments that the client has seen."""
     tail: str = ""
     is_running: bool = False
     is_placeholder: bool = False
@@ -96,9 +100,22 @@ class ToolCallRegistry:
         title = call.title
         if is_complete or call.arguments.length <= _MAX_SCANNED_CHARS:
             title = self._build_title(call.name, call.arguments)
-        if title != call.title or is_complete:
+        details: dict[str, Any] = {}
+        if is_complete:
+            details = self._details(call)
+        elif self._has_grown(call):
+            call.sent_length = call.arguments.length
+            details = {"raw_input": call.arguments.partial_values()}
+        if title != call.title or details:
             call.title = title
-            yield self._progress(call, title=title, **(self._details(call) if is_complete else {}))
+            yield self._progress(call, title=title, **details)
+
+    def _has_grown(self, call: _TrackedCall) -> bool:
+        """Return whether the client gets the arguments again. It gets all of them, so this becomes rarer."""
+        growth = call.arguments.length - call.sent_length
+        return growth >= max(_MIN_GROWTH_CHARS, call.sent_length // 4) and (
+            call.arguments.length <= _MAX_INPUT_CHARS
+        )
 
     def show_output(self, output: ToolOutput) -> Iterator[ToolCallProgress]:
         """Yield the last part of a running call's output."""

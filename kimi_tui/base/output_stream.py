@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import select
+import sys
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -57,6 +58,11 @@ class OutputStream:
         if data and not self.broken.is_set():
             self._pending += len(data)
             self._queue.put(data)
+
+    def stop_waiting(self) -> None:
+        """Let all writers continue, now and later, however much is pending. For the end of the program."""
+        self._limit = sys.maxsize
+        self._has_room.set()
 
     async def flush(self, *, within_s: float) -> None:
         """Wait until all queued text has been written, for at most `within_s` seconds."""

@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from pydantic_core import from_json
+
 from kimi_tui.base.terminal_text import sanitize_line
 
 _SUMMARY_PARAMETERS = (
@@ -65,6 +67,14 @@ class PartialToolArguments:
         try:
             values = json.loads(self.text)
         except (ValueError, RecursionError):
+            return {}
+        return values if isinstance(values, dict) else {}
+
+    def partial_values(self) -> dict[str, Any]:
+        """Return the arguments received so far. The last one may be incomplete."""
+        try:
+            values = from_json(self.text or "{}", allow_partial="trailing-strings")
+        except ValueError:
             return {}
         return values if isinstance(values, dict) else {}
 

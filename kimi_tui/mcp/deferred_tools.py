@@ -32,7 +32,7 @@ class DeferredTools:
         return tuple(self._schemas)
 
     def build_listing(self) -> str:
-        """Return the tools' names by server, with a short line about each as far as there is room."""
+        """Return the tools' names by server, with a line about each that is as long as the limit allows."""
         max_bytes = MAX_LISTING_TOKENS * BYTES_PER_TOKEN
         for chars in _LINE_CHARS:
             listing = self._format_lines(chars)
@@ -108,7 +108,7 @@ def _join_names(schemas: Sequence[ToolSchema], max_bytes: int) -> str:
 
 
 def _split_words(text: str) -> list[str]:
-    """Return the words of a text or name: `createIssue` and `create_issue` have two."""
+    """Split a text or a name: `createIssue` and `create_issue` have two parts."""
     return _WORD.findall(_CAMEL_CASE.sub(" ", text).lower())
 
 

@@ -368,7 +368,7 @@ class McpServer:
                 self._all_answered.set()
 
     async def _wait_for_responses(self) -> None:
-        """Give other requests the time to be told as well that the session has expired."""
+        """Wait until other requests of the expired session have failed, too."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_EXPIRED_GRACE_S):
                 while self._sent_count:

@@ -1,8 +1,11 @@
 """Tests of the real program with an editor in another process."""
 
+import array
 import asyncio
+import fcntl
 import json
 import subprocess
+import termios
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +20,15 @@ from tests.acp.fake_editor import EditorHarness, FakeEditor, OutputRecorder
 from tests.e2e.processes import is_alive
 from tests.e2e.program import KIMI_TUI, Program, script, tool_call
 from tests.timeouts import TEST_TIMEOUT_S
+
+PIPE_BYTES = 65_536
+
+
+def count_unread(descriptor: int) -> int:
+    """Return how many bytes a pipe holds."""
+    buffer = array.array("i", [0])
+    fcntl.ioctl(descriptor, termios.FIONREAD, buffer)
+    return buffer[0]
 
 
 @pytest.fixture
@@ -143,3 +155,34 @@ async def test_without_a_model_a_session_requires_authentication(program: Progra
         process.terminate()
         async with asyncio.timeout(TEST_TIMEOUT_S):
             assert await process.wait() == 143
+
+
+@pytest.mark.parametrize("ending", ["signal", "end of input"])
+async def test_the_agent_ends_even_if_the_editor_no_longer_reads(program: Program, ending: str) -> None:
+    """More is pending than the pipe and the agent's buffer hold, so writers are waiting."""
+    program.script(script(*[f"text: {'y' * 1_000_000}"] * 4))
+    process = program.start("acp", "--yolo", stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+
+    def call(number: int, method: str, **params: Any) -> None:
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        process.stdin.write(json.dumps(message).encode() + b"\n")  # type: ignore[union-attr]
+        process.stdin.flush()  # type: ignore[union-attr]
+
+    call(1, "session/new", cwd=str(program.work_dir), mcpServers=[])
+    session = next(it for it in map(json.loads, process.stdout) if it.get("id") == 1)["result"]["sessionId"]
+    call(2, "session/prompt", sessionId=session, prompt=[{"type": "text", "text": "write"}])
+    async with asyncio.timeout(TEST_TIMEOUT_S):
+        while count_unread(process.stdout.fileno()) < PIPE_BYTES // 2:
+            await asyncio.sleep(0.02)
+    if ending == "signal":
+        process.terminate()
+    else:
+        process.stdin.close()
+
+    expected = 143 if ending == "signal" else 0
+    assert await asyncio.to_thread(process.wait, TEST_TIMEOUT_S) == expected
+    for stream in (process.stdin, process.stdout, process.stderr):
+        stream.close()

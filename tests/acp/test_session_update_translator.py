@@ -140,3 +140,23 @@ def test_a_call_known_only_from_its_request_ends_with_the_answer() -> None:
     assert (started.title, call.tool_call_id) == ("Run `ls`", started.tool_call_id)
     [update] = translator.translate(ApprovalResponse("r", "reject"))
     assert (update.tool_call_id, update.status) == (started.tool_call_id, "failed")
+
+
+def test_long_arguments_are_sent_as_they_stream() -> None:
+    """Each update repeats all arguments, so the updates become rarer."""
+    text = "".join(f"line {number}\\n" for number in range(2_000))
+    fragments = [text[start : start + 40] for start in range(0, len(text), 40)]
+    updates = updates_for(
+        ToolCall("c", FunctionCall("WriteFile", "")),
+        ToolCallPart('{"path": "a.txt", "content": "'),
+        *map(ToolCallPart, fragments),
+        ToolCallPart('"}'),
+    )
+    inputs = [it.raw_input for it in updates if it.raw_input]
+    sizes = [len(it["content"]) for it in inputs]
+    assert sizes[0] < 400
+    assert sizes == sorted(sizes)
+    assert 10 < len(sizes) < 40
+    assert sum(sizes) < 8 * len(text)
+    assert all(it["path"] == "a.txt" for it in inputs)
+    assert inputs[-1]["content"] == text.replace("\\n", "\n")
