@@ -20,8 +20,11 @@ from kimi_tui.config.project_trust import ProjectTrust
 _KIMI_CLI_THEMES = ("dark", "light")
 
 
-def add_allowed_rule(path: Path, rule: str) -> None:
-    """Add `rule` to `permissions.allow` in the file at `path`, created if missing. Raises ConfigError."""
+def add_allowed_rule(path: Path, rule: str, *, date: str = "") -> None:
+    """Add `rule` to `permissions.allow` in the file at `path`, created if missing. Raises ConfigError.
+
+    `date` is written as a comment after it.
+    """
 
     def add(document: TOMLDocument) -> None:
         permissions = document.setdefault("permissions", tomlkit.table())
@@ -30,21 +33,56 @@ def add_allowed_rule(path: Path, rule: str) -> None:
         allowed = permissions.setdefault("allow", tomlkit.array())
         if not isinstance(allowed, Array):
             raise _not_editable_error(path, "permissions.allow isn't a list")
-        if rule not in allowed:
+        if rule in allowed:
+            return
+        if date:
+            allowed.add_line(rule, comment=date)
+        else:
             allowed.append(rule)
 
     edit_config(path, add)
 
 
-def allow_in_project(rule: str, *, work_dir: Path, data_dir: Path) -> None:
+def replace_rule(path: Path, name: str, rule: str, new_rule: str | None) -> None:
+    """Replace `rule` in the list `permissions.NAME` of the file at `path`; remove it if `new_rule` is None.
+
+    A comment on the rule's line is removed with it. Raises ConfigError, also if the list lacks the rule.
+    """
+
+    def change(document: TOMLDocument) -> None:
+        permissions = document.get("permissions")
+        rules = permissions.get(name) if isinstance(permissions, Mapping) else None
+        if not isinstance(rules, Array) or rule not in rules:
+            raise ConfigError(
+                msg("{path} no longer contains the rule {rule}.", path=path, rule=rule),
+                hint="Open the list of permissions again.",
+            )
+        if new_rule is None or new_rule in rules:
+            rules.remove(rule)
+        else:
+            rules[rules.index(rule)] = new_rule
+
+    edit_config(path, change)
+
+
+def replace_project_rule(path: Path, name: str, rule: str, new_rule: str | None, *, data_dir: Path) -> None:
+    """Do what `replace_rule` does in a project's config. A trusted file stays trusted. Raises ConfigError."""
+    _edit_trusted(path, lambda: replace_rule(path, name, rule, new_rule), data_dir=data_dir)
+
+
+def allow_in_project(rule: str, *, work_dir: Path, data_dir: Path, date: str = "") -> None:
     """Add `rule` to the config of the project at `work_dir`, created if missing. Raises ConfigError.
 
     A trusted file stays trusted, since the user approved the rule. An untrusted one doesn't become trusted.
     """
     path = project_config_path(work_dir, data_dir) or work_dir / ".kimi-tui" / "config.toml"
+    _edit_trusted(path, lambda: add_allowed_rule(path, rule, date=date), data_dir=data_dir)
+
+
+def _edit_trusted(path: Path, edit: Callable[[], None], *, data_dir: Path) -> None:
     trust = ProjectTrust(data_dir)
     trusted = not path.exists() or trust.is_trusted(path, read_config_text(path))
-    add_allowed_rule(path, rule)
+    edit()
     if not trusted:
         return
     try:

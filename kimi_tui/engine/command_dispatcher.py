@@ -59,6 +59,7 @@ from kimi_tui.wire.commands import (
     WritePatch,
 )
 from kimi_tui.wire.model_setup import ConnectModel, FindModels
+from kimi_tui.wire.permissions import ChangePermission, ConfirmGrants, ListPermissions
 from kimi_tui.wire.settings import ChangeSetting, ListSettings
 
 logger = logging.getLogger(__name__)
@@ -222,6 +223,12 @@ class CommandDispatcher:
                 await user.settings_service.send_list()
             case ChangeSetting():
                 await user.settings_service.change(command)
+            case ListPermissions():
+                await user.permissions.send_list()
+            case ChangePermission():
+                await user.permissions.change(command)
+            case ConfirmGrants():
+                await user.permissions.confirm(command)
             case Shutdown():
                 pass
             case _:

@@ -8,6 +8,7 @@ from kimi_tui.engine.command_dispatcher import CommandDispatcher
 from kimi_tui.engine.recording.event_log import EventLog
 from kimi_tui.engine.recording.recorder import Recorder
 from kimi_tui.engine.session.modes import Modes
+from kimi_tui.engine.session.permission_service import PermissionService
 from kimi_tui.engine.session.publisher import SessionPublisher
 from kimi_tui.engine.session.todos import SessionTodos
 from kimi_tui.history.session import Session
@@ -29,6 +30,7 @@ class Engine:
         publisher: SessionPublisher,
         modes: Modes,
         services: BackgroundServices,
+        permissions: PermissionService,
         dispatcher: CommandDispatcher,
         resources: AsyncExitStack,
     ) -> None:
@@ -39,6 +41,7 @@ class Engine:
         self._publisher = publisher
         self._modes = modes
         self._services = services
+        self._permissions = permissions
         self._dispatcher = dispatcher
         self._resources = resources
 
@@ -69,6 +72,7 @@ class Engine:
         if self._todos.items:
             self._wire.send(TodoUpdate(self._todos.items))
         self._publisher.send_repairs()
+        self._permissions.send_unconfirmed_grants()
         self._modes.announce()
         self._services.background_work.send_initial_state()
         self._soul.send_status()

@@ -10,6 +10,7 @@ from kimi_tui.wire.background import TaskText
 from kimi_tui.wire.events import Reply
 from kimi_tui.wire.message_search import MessageMatches
 from kimi_tui.wire.model_setup import ModelConnected, ModelSources
+from kimi_tui.wire.permissions import PermissionChanged, PermissionList
 from kimi_tui.wire.session_list import SessionList, SessionPreview
 from kimi_tui.wire.settings import SettingChanged, SettingsList
 
@@ -28,6 +29,8 @@ class EngineReplies:
     model_connected: ModelConnected | None = None
     settings: SettingsList | None = None
     setting_changed: SettingChanged | None = None
+    permissions: PermissionList | None = None
+    permission_changed: PermissionChanged | None = None
     argument_choices: ArgumentChoices | None = None
     """Completions for the argument of a slash command."""
     task_text: TaskText | None = None
@@ -52,6 +55,10 @@ class EngineReplies:
                 return replace(self, settings=reply)
             case SettingChanged():
                 return replace(self, setting_changed=reply)
+            case PermissionList():
+                return replace(self, permissions=reply)
+            case PermissionChanged():
+                return replace(self, permission_changed=reply)
             case ArgumentChoices():
                 return replace(self, argument_choices=reply)
             case TaskText():

@@ -5,6 +5,7 @@ from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.i18n.translate import join_sentences, tr, translate_message
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import CompactionBegin, CompactionEnd, Notification, StepRetry, TurnFailure
+from kimi_tui.wire.permissions import PermissionList
 from kimi_tui.wire.requests import ApprovalRequest
 
 
@@ -40,6 +41,14 @@ class StderrNotices:
                 await self.write_line(
                     join_sentences(
                         prefix, _title_prefix(body, translate_message(title)), translate_message(body)
+                    )
+                )
+            case PermissionList(rules=rules, is_question=True):
+                await self.write_line(
+                    tr(
+                        "{count} permissions of an earlier run of this session aren't in effect."
+                        " Allow what you need with --allow RULE.",
+                        count=len(rules),
                     )
                 )
             case ApprovalRequest(sender=tool, action=action, description=description):

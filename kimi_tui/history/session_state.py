@@ -63,6 +63,8 @@ class SessionState:
     todos: tuple[TodoItem, ...] = ()
     grants: tuple[str, ...] = ()
     """The permission rules that the user granted for this session, as text."""
+    grant_dates: Mapping[str, str] = field(default_factory=dict)
+    """Dates of the grants in ISO format, by rule."""
     sensitive_reads: tuple[str, ...] = ()
     """Files with secrets or outside the session's directories that the model has seen."""
     yolo: bool = False

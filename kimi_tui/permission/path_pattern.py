@@ -27,10 +27,15 @@ def matches_path(pattern: str, path: Path, work_dir: Path, *, ignoring_case: boo
 
 def is_exact(pattern: str, path: Path, work_dir: Path) -> bool:
     """Return whether `pattern` names `path` itself, without a wildcard."""
+    return exact_path_of(pattern, work_dir) == path
+
+
+def exact_path_of(pattern: str, work_dir: Path) -> Path | None:
+    """Return the path that `pattern` names; None if it has a wildcard."""
     if _WILDCARD.search(pattern):
-        return False
+        return None
     anchored, root = _anchor(pattern, work_dir)
-    return root / re.sub(r"\\(.)", r"\1", anchored).lstrip("/") == path
+    return root / re.sub(r"\\(.)", r"\1", anchored).lstrip("/")
 
 
 def pattern_for(path: Path, root: Path, *, is_work_dir: bool) -> str:

@@ -32,6 +32,8 @@ from kimi_tui.permission.web_domain import normalize_domain
 SAMPLING = "sampling/createMessage"
 """The tool name in `MCP(server:...)` for a server's sampling requests. `MCP(server:*)` doesn't match it."""
 _RULE = re.compile(r"(Bash|Edit|Read|MCP|Tool|Web)\((.*)\)", re.DOTALL)
+_SEPARATOR = " and "
+_BETWEEN_RULES = re.compile(r"(?<=\)) and (?=(?:Bash|Edit|Read|MCP|Tool|Web)\()")
 _DOMAIN = re.compile(r"\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|[0-9a-f:]+:[0-9a-f:.]*")
 _TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _RULE_HINT = (
@@ -137,6 +139,25 @@ def parse_rule(text: str) -> Rule:
                     hint=problem[1],
                 )
             return PathRule("Edit" if kind == "Edit" else "Read", inner)
+
+
+def format_rules(rules: Iterable[Rule]) -> str:
+    """Return rules as one line; `parse_rules` is the inverse."""
+    return _SEPARATOR.join(map(str, rules))
+
+
+def parse_rules(text: str, *, max_rules: int) -> tuple[Rule, ...]:
+    """Parse rules joined by "and". Raises ConfigError, also for more than `max_rules`.
+
+    With `max_rules` of 1, the text is one rule, whatever it contains.
+    """
+    parts = [text] if max_rules == 1 else _BETWEEN_RULES.split(text.strip())
+    if len(parts) > max_rules:
+        raise ConfigError(
+            msg("“{rule}” contains more rules than were proposed.", rule=text),
+            hint="Add further rules in the config file: `kimi-tui config edit`.",
+        )
+    return tuple(parse_rule(part) for part in parts)
 
 
 def format_exact(command: SimpleCommand) -> str:

@@ -14,7 +14,7 @@ from kimi_tui.permission.bash.simple_command import SimpleCommand
 from kimi_tui.permission.command_rules import CommandRules
 from kimi_tui.permission.file_bounds import FileBounds, may_name_folder
 from kimi_tui.permission.known_programs import runs_anything, runs_nothing_else
-from kimi_tui.permission.path_pattern import folder_pattern_for, pattern_for
+from kimi_tui.permission.path_pattern import exact_path_of, folder_pattern_for, pattern_for
 from kimi_tui.permission.rule import (
     SAMPLING,
     CommandPrefix,
@@ -253,7 +253,23 @@ class RuleSet:
             return PathRule("Read", pattern_for(path, base, is_work_dir=base == roots.work_dir))
         if root is None or not is_inside:
             return None
-        return PathRule("Edit", folder_pattern_for(path, root, is_work_dir=root == roots.work_dir))
+        is_work_dir = root == roots.work_dir
+        folder = PathRule("Edit", folder_pattern_for(path, root, is_work_dir=is_work_dir))
+        if self._allows_file_in(path.parent, root):
+            return folder
+        return PathRule("Edit", pattern_for(path, root, is_work_dir=is_work_dir))
+
+    def _allows_file_in(self, folder: Path, root: Path) -> bool:
+        """Return whether a rule allows changes of a single file in `folder`, so that more are expected."""
+        work_dir = self._writable_roots.work_dir
+        return any(
+            isinstance(rule, PathRule)
+            and rule.access == "Edit"
+            and (path := exact_path_of(rule.pattern, work_dir)) is not None
+            and path.parent == folder
+            and folder != root
+            for rule in self.allow
+        )
 
 
 def _candidate_rules(command: SimpleCommand) -> Iterable[CommandPrefix | ExactCommand]:

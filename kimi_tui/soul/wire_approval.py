@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, assert_never
 
-from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.errors import ConfigError, KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_id
 from kimi_tui.permission.assessment import Assessment
-from kimi_tui.permission.rule import Rule
+from kimi_tui.permission.rule import Rule, format_rules, parse_rules
 from kimi_tui.permission.rule_set import RuleSet, Verdict
 from kimi_tui.permission.sensitive_reads import SensitiveReads
 from kimi_tui.permission.subject import CommandSubject, PathSubject, SearchSubject, Subject
@@ -72,6 +72,16 @@ class WireApproval:
         self._sensitive_reads = sensitive_reads
         self._open_requests: dict[str, Assessment] = {}
 
+    @property
+    def rules(self) -> RuleSet:
+        """The rules in effect."""
+        return self._rules
+
+    def use_rules(self, rules: RuleSet) -> None:
+        """Apply `rules`, also to open requests."""
+        self._rules = rules
+        self.resolve_granted_requests()
+
     def may_read(self, path: Path) -> bool:
         """Return whether the file or directory at `path` may be read without asking: no rule denies it or
         requires a question, and it's in the session's bounds or a rule allows it.
@@ -120,7 +130,7 @@ class WireApproval:
             agent_id=source.agent_id,
             subagent_type=source.subagent_type,
             source_description=source.description,
-            rule=" and ".join(str(rule) for rule in grant) or None,
+            rule=format_rules(grant) or None,
             danger=assessment.danger,
             proposal=proposal,
         )
@@ -133,9 +143,9 @@ class WireApproval:
             case "approve":
                 pass
             case "approve_for_session":
-                await self._grant(grant, self._grant_store.save_for_session)
+                await self._grant(response, grant, self._grant_store.save_for_session)
             case "approve_always":
-                await self._grant(grant, self._grant_store.save_always)
+                await self._grant(response, grant, self._grant_store.save_always)
             case "reject":
                 raise ToolRejected(response.feedback)
             case _:
@@ -203,29 +213,45 @@ class WireApproval:
         return response
 
     async def _grant(
-        self, rules: tuple[Rule, ...], save: Callable[[tuple[Rule, ...]], Awaitable[None]]
+        self,
+        response: ApprovalResponse,
+        proposed: tuple[Rule, ...],
+        save: Callable[[tuple[Rule, ...]], Awaitable[None]],
     ) -> None:
+        """Apply and save the proposed rules, or those that the user made of them."""
+        try:
+            rules = _chosen_rules(response, proposed)
+            changed = self._rules.with_allowed(*rules)
+        except ConfigError as error:
+            self._wire.send(_grant_notice(error, "Rule not added, allowed once"))
+            return
         if rules:
-            self._rules = self._rules.with_allowed(*rules)
-            self.resolve_granted_requests()
+            self.use_rules(changed)
             try:
                 await save(rules)
             except KimiTuiError as error:
-                self._wire.send(_not_saved_notice(error))
+                self._wire.send(_grant_notice(error, "Permission not saved, applies until kimi-tui exits"))
+
+
+def _chosen_rules(response: ApprovalResponse, proposed: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """Return the rules to add. Raises ConfigError if the user's version can't be parsed."""
+    if not proposed or response.rule is None:
+        return proposed
+    return parse_rules(response.rule, max_rules=len(proposed))
 
 
 def _mark_danger(block: DisplayBlock, danger: str) -> DisplayBlock:
     return replace(block, danger=danger) if isinstance(block, ShellBlock) else block
 
 
-def _not_saved_notice(error: KimiTuiError) -> Notification:
+def _grant_notice(error: KimiTuiError, title: str) -> Notification:
     return Notification(
         id=new_id(),
         category="approval",
         type="grant_not_kept",
         source_kind="engine",
         source_id="",
-        title="Permission not saved, applies until kimi-tui exits",
+        title=title,
         body=str(error),
         severity="warning",
     )

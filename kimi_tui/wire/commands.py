@@ -8,6 +8,7 @@ from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.wire.argument_completion import CompleteArgument as CompleteArgument
 from kimi_tui.wire.base_command import BaseCommand, Scheduling
 from kimi_tui.wire.model_setup import SetupCommand
+from kimi_tui.wire.permissions import PermissionCommand
 from kimi_tui.wire.settings import SettingsCommand
 from kimi_tui.wire.timeline import FileChoice, RevertScope
 
@@ -417,5 +418,6 @@ Command = (
     | DeleteSession
     | SetupCommand
     | SettingsCommand
+    | PermissionCommand
     | Shutdown
 )

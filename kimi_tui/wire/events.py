@@ -27,6 +27,7 @@ from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.message_search import MessageMatches
 from kimi_tui.wire.model_setup import ModelConnected, ModelSources
+from kimi_tui.wire.permissions import PermissionChanged, PermissionList
 from kimi_tui.wire.session import CostUpdate as CostUpdate
 from kimi_tui.wire.session import MCPLoadingBegin as MCPLoadingBegin
 from kimi_tui.wire.session import MCPLoadingEnd as MCPLoadingEnd
@@ -86,6 +87,10 @@ class ApprovalResponse:
     feedback: str = ""
     edited: str | None = None
     """With `approve`: the full text that replaces the request's proposal and is executed. Not in kimi-cli."""
+    rule: str | None = None
+    """With `approve_for_session` and `approve_always`: the rule to add instead of the request's rule. Not in
+    kimi-cli.
+    """
 
 
 @frozen
@@ -181,6 +186,8 @@ Reply = (
     | ModelConnected
     | SettingsList
     | SettingChanged
+    | PermissionList
+    | PermissionChanged
     | ArgumentChoices
     | TaskText
 )

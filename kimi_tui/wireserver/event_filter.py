@@ -12,6 +12,7 @@ _EXTENSION_TYPES = {
     "BranchContent", "Comparison", "PatchWritten", "SessionForked", "TasksUpdate", "TaskText",
     "ShellCommandBegin", "ShellCommandEnd", "SessionList", "SessionPreview", "MessageMatches",
     "ModelSources", "ModelConnected", "SettingsList", "SettingChanged",
+    "PermissionList", "PermissionChanged",
     "ArgumentChoices", "AgentList", "WindowFilling",
 }  # fmt: skip
 _EXTENSION_FIELDS = {
@@ -19,7 +20,7 @@ _EXTENSION_FIELDS = {
     "StatusUpdate": ("session_usage",),
     "CompactionEnd": ("tokens_before", "tokens_after"),
     "ApprovalRequest": ("rule", "danger", "proposal"),
-    "ApprovalResponse": ("edited",),
+    "ApprovalResponse": ("edited", "rule"),
     "ToolCallPart": ("tool_call_id",),
 }
 

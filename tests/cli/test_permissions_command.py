@@ -38,7 +38,7 @@ def program(tmp_path: Path) -> Program:
         (["--read", "README.md"], 0, ["Verdict: allowed"]),
         (["--read", "private/a"], 4, ["Verdict: denied", "Rule: Read(private/**)"]),
         (["--read", ".env"], 4, ["Verdict: asks", "adds the rule Read(./.env)"]),
-        (["--edit", "src/a.py"], 4, ["Verdict: asks", "adds the rule Edit(src/**)"]),
+        (["--edit", "src/a.py"], 4, ["Verdict: asks", "adds the rule Edit(./src/a.py)"]),
         ([], 2, []),
         (["ls", "--read", "a"], 2, []),
     ],
@@ -90,3 +90,11 @@ def test_config_check_reports_wide_rules_and_rules_without_effect(tmp_path: Path
     for rule in narrow:
         assert rule not in done.stdout
     assert "Tool(ReadFile) has no effect. Write Read(...) instead." in done.stdout
+
+
+def test_the_rules_of_the_config_are_listed_with_their_lines(program: Program) -> None:
+    result = program.run("permissions", "list")
+    lines = result.stdout.splitlines()
+    assert [line.partition(" (")[0] for line in lines[:2]] == ["deny Bash(rm -rf *)", "deny Read(private/**)"]
+    number = (program.data_dir / "config.toml").read_text().splitlines().index(RULES.splitlines()[4]) + 1
+    assert f"config.toml:{number}, file changed 20" in lines[0]

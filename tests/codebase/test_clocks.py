@@ -14,6 +14,7 @@ DATES = {
     "engine/recording/recorder.py": "dates of recorded messages",
     "engine/background_work.py": "dates of tasks that may outlive the process",
     "engine/files/session_files.py": "compares calls with those of other processes",
+    "engine/session/grant_store.py": "dates of grants",
     "engine/subagents/store.py": "dates of sub-agents on disk",
     "history/context.py": "dates of checkpoints",
     "history/journal_reader.py": "dates of repairs",

@@ -23,6 +23,7 @@ from kimi_tui.engine.session.hooks import SessionHooks
 from kimi_tui.engine.session.message_search import MessageSearch
 from kimi_tui.engine.session.metadata import SessionMetadata
 from kimi_tui.engine.session.modes import Modes
+from kimi_tui.engine.session.permission_service import PermissionService
 from kimi_tui.engine.session.plan_file import PlanFile
 from kimi_tui.engine.session.publisher import SessionPublisher
 from kimi_tui.engine.session.settings_service import SettingsService
@@ -203,6 +204,13 @@ class BareSession:
             message_search=MessageSearch(data_dir=self._home, sender=wire),
             model_setup=ModelSetup(options=options, models=models, wire=wire),
             settings_service=SettingsService(options=options, models=models, sender=wire),
+            permissions=PermissionService(
+                options=options,
+                session=session,
+                holder=approval,
+                runtime_settings=runtime_settings,
+                sender=wire,
+            ),
         )
         dispatcher = CommandDispatcher(
             wire=wire,
@@ -233,6 +241,7 @@ class BareSession:
             publisher=publisher,
             modes=modes,
             services=services,
+            permissions=user_services.permissions,
             dispatcher=dispatcher,
             resources=AsyncExitStack(),
         )

@@ -18,6 +18,7 @@ from kimi_tui.wire.events import (
     ToolResult,
     TurnEnd,
 )
+from kimi_tui.wire.permissions import ConfirmGrants
 from kimi_tui.wire.requests import ApprovalRequest
 from tests.call_counter import count_calls
 from tests.engine.fake_front_end import FakeFrontEnd, SessionEnv, bash, call, script, write
@@ -78,7 +79,7 @@ async def test_rejecting_with_feedback_continues_the_turn(home: SessionEnv) -> N
     assert "use tabs" in home.journal
 
 
-async def test_a_grant_for_the_session_covers_open_requests_and_the_resumed_session(home: SessionEnv) -> None:
+async def test_a_grant_for_the_session_covers_open_and_later_requests(home: SessionEnv) -> None:
     home.script(
         script("text: looking", bash("c1", "git diff a"), bash("c2", "git diff b")),
         script("text: again", bash("c3", "git diff c")),
@@ -90,11 +91,6 @@ async def test_a_grant_for_the_session_covers_open_requests_and_the_resumed_sess
         answers = {event.request_id: event.response for event in front.of(ApprovalResponse)}
         assert answers == {first.id: "approve_for_session", second.id: "approve"}
     assert home.state["grants"] == [first.rule]
-
-    home.script(script("text: resumed", bash("c4", "git diff d")), "text: done")
-    async with home.open_session(continue_last=True) as front:
-        assert (await front.turn("again")).outcome == "finished"
-        assert not front.of(ApprovalRequest)
 
 
 @pytest.mark.parametrize(
@@ -230,6 +226,7 @@ async def test_an_invalid_saved_grant_is_ignored(home: SessionEnv) -> None:
 
     home.script(script("text: looking", bash("c2", "git --version")), "text: done")
     async with home.open_session(continue_last=True) as front:
+        front.send(ConfirmGrants(keep=True))
         assert (await front.turn("again")).outcome == "finished"
         assert not front.of(ApprovalRequest)
 

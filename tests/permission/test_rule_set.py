@@ -254,7 +254,7 @@ def test_bash_runs_only_the_granted_program_of_an_allowed_line(
         ("timeout 60 pytest", ["Bash(pytest *)"]),
         ("A=1 pytest", ["Bash(A=1 pytest *)"]),
         ("cd sub && pytest | tee log", ["Bash(cd *)", "Bash(pytest *)", "Bash(tee log)"]),
-        ("pytest > out/log", ["Bash(pytest *)", "Edit(out/**)"]),
+        ("pytest > out/log", ["Bash(pytest *)", "Edit(./out/log)"]),
         ("python -c 'print(1)'", ["Bash(python -c 'print(1)')"]),
         ("ls *", ["Bash(ls *)"]),
         ("rm *", ["Bash(=rm *)"]),
@@ -414,9 +414,9 @@ def test_a_protected_file_needs_a_rule_with_its_exact_path(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "writes", "rules"),
     [
-        ("/work-dir/src/auth/a.py", True, ["Edit(src/auth/**)"]),
+        ("/work-dir/src/auth/a.py", True, ["Edit(./src/auth/a.py)"]),
         ("/work-dir/a.py", True, ["Edit(./a.py)"]),
-        ("/work-dir/a[1] #b/c.py", True, ["Edit(a\\[1\\] \\#b/**)"]),
+        ("/work-dir/a[1] #b/c.py", True, ["Edit(./a\\[1\\] \\#b/c.py)"]),
         ("/work-dir/.env", False, ["Read(./.env)"]),
         ("/home/me/.aws/credentials", False, ["Read(/home/me/.aws/credentials)"]),
         ("/etc/hosts", True, []),
@@ -424,7 +424,7 @@ def test_a_protected_file_needs_a_rule_with_its_exact_path(path: str) -> None:
         ("/work-dir", True, []),
     ],
 )
-def test_a_path_is_granted_with_its_folder(path: str, writes: bool, rules: list[str]) -> None:
+def test_a_file_is_granted_by_itself(path: str, writes: bool, rules: list[str]) -> None:
     subject = PathSubject(Path(path), writes)
     proposed = grant_for(build_rules(), subject)
     assert [str(rule) for rule in proposed] == rules
@@ -435,7 +435,7 @@ def test_a_path_is_granted_with_its_folder(path: str, writes: bool, rules: list[
 def test_an_added_folder_is_treated_like_the_working_directory() -> None:
     rules = RuleSet(work_dir=WORK_DIR, additional_dirs=(Path("/added"),))
     proposed = grant_for(rules, PathSubject(Path("/added/src/a.py")))
-    assert [str(rule) for rule in proposed] == ["Edit(/added/src/**)"]
+    assert [str(rule) for rule in proposed] == ["Edit(/added/src/a.py)"]
     assert verdict_on(rules.with_allowed(parse_rule("Bash(cp *)")), "cp a /added/b") == "allow"
 
 
@@ -462,3 +462,22 @@ def test_adding_a_rule_returns_a_new_rule_set() -> None:
     new = old.with_allowed(parse_rule("Bash(ls *)"), parse_rule("Bash(ls *)"))
     assert (verdict(old, "ls"), verdict(new, "ls")) == (None, "allow")
     assert len(new.allow) == 1
+
+
+@pytest.mark.parametrize(
+    ("granted", "next_path", "rules"),
+    [
+        ("src/a.py", "src/b.py", ["Edit(src/**)"]),
+        ("src/a.py", "src/sub/b.py", ["Edit(./src/sub/b.py)"]),
+        ("src/a.py", "lib/b.py", ["Edit(./lib/b.py)"]),
+        ("a.py", "b.py", ["Edit(./b.py)"]),
+        ("src/[a].py", "src/b.py", ["Edit(src/**)"]),
+    ],
+)
+def test_the_next_file_in_a_folder_is_granted_with_the_folder(
+    granted: str, next_path: str, rules: list[str]
+) -> None:
+    rule_set = build_rules()
+    rule_set = rule_set.with_allowed(*grant_for(rule_set, PathSubject(WORK_DIR / granted)))
+    proposed = grant_for(rule_set, PathSubject(WORK_DIR / next_path))
+    assert [str(rule) for rule in proposed] == rules

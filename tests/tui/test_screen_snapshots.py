@@ -48,6 +48,7 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.mcp_status import McpServerStatus, McpStatus
 from kimi_tui.wire.message_search import MessageMatch, MessageMatches
 from kimi_tui.wire.model_setup import FindModels, LocalModel, LocalServer, ModelService, ModelSources
+from kimi_tui.wire.permissions import ListPermissions, PermissionList, PermissionRule
 from kimi_tui.wire.session_list import SessionExcerpt, SessionList, SessionListItem, SessionPreview
 from kimi_tui.wire.settings import ListSettings, Setting, SettingsList
 from kimi_tui.wire.timeline import BranchContent
@@ -86,6 +87,33 @@ VARIANTS = (
     Variant("en", "dark", (200, 60)),
     Variant("zh", "light", (80, 24)),
     Variant("zh", "dark", (120, 40)),
+)
+_CONFIG_FILE = "/home/me/.kimi-tui/config.toml"
+PERMISSIONS = (
+    PermissionRule(list="deny", rule="Bash(git push *)", source="user", place=_CONFIG_FILE, line=9),
+    PermissionRule(
+        list="allow",
+        rule="Reading in the working directory, added directories, system folders and toolchains",
+        source="mode",
+        place="built in",
+        is_editable=False,
+    ),
+    PermissionRule(
+        list="allow",
+        rule="Edit(./源码/登录.py)",
+        source="session",
+        added="2026-02-01",
+        needs_confirmation=True,
+    ),
+    PermissionRule(
+        list="allow",
+        rule="Bash(mytool *)",
+        source="project",
+        place="/work/shop/.kimi-tui/config.toml",
+        line=4,
+        added="2026-01-31",
+        note="kimi-tui doesn't know mytool, so all its options are allowed",
+    ),
 )
 SERVER = BackgroundTask("bash-1", "bash", "the server", command="npm start", started=NOW - 75)
 SEARCH = BackgroundTask("agent-2", "agent", "寻找登录表单", started=NOW - 20, activity="Grep login")
@@ -192,6 +220,7 @@ ANSWERS: Mapping[type, Outgoing] = {
         "default",
     ),
     ListSettings: SettingsList(SETTINGS, "/home/me/.kimi-tui/config.toml"),
+    ListPermissions: PermissionList(PERMISSIONS),
     FindModels: ModelSources(
         (
             ModelService("kimi", "https://api.moonshot.cn/v1", "kimi-k2.5", "KIMI_API_KEY", "stored"),
@@ -235,6 +264,8 @@ AT_REST = (
     SnapshotCase("message search", command("search 登录 validate")),
     SnapshotCase("settings", ("f9", "down", "down", "down")),
     SnapshotCase("a setting", ("f9", "enter"), ("escape", "escape")),
+    SnapshotCase("permissions", (*command("permissions"), "down", "down", "down")),
+    SnapshotCase("a permission", (*command("permissions"), "enter"), ("escape", "escape")),
     SnapshotCase("setup", (*command("login"), "down")),
     SnapshotCase("mcp", (*command("mcp"), "down")),
     SnapshotCase("tasks", command("tasks")),

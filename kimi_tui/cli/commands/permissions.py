@@ -11,6 +11,7 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import data_dir
 from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.run_paths import current_dir
+from kimi_tui.config.configured_rules import list_configured_rules
 from kimi_tui.config.loader import read_config, settings_of
 from kimi_tui.engine.build.initial_rules import initial_rules
 from kimi_tui.permission.assessment import Assessment
@@ -52,10 +53,24 @@ def explain_verdict(
         _print_commands(rules, assessment.subject)
 
 
+@app.command("list")
+def list_rules() -> None:
+    """List the rules of the config files with their sources and dates."""
+    work_dir = current_dir()
+    config = read_config(data_dir=data_dir(), work_dir=work_dir)
+    rules = list_configured_rules(config, data_dir=data_dir(), work_dir=work_dir)
+    for rule in rules:
+        place = f"{rule.place}:{rule.line}" if rule.line else rule.place
+        date = rule.added or (f"file changed {rule.file_changed}" if rule.file_changed else "")
+        print_line(f"{rule.list} {rule.rule} ({', '.join(each for each in (place, date) if each)})")
+    if not rules:
+        print_line("No permission rules configured.")
+
+
 def _read_rules() -> RuleSet:
     work_dir = current_dir()
     settings = settings_of(read_config(data_dir=data_dir(), work_dir=work_dir))
-    return initial_rules(settings.permissions, (), PathScope(work_dir))
+    return initial_rules(settings.permissions, PathScope(work_dir))
 
 
 def _parse_subject(command: str | None, read: str | None, edit: str | None, fetch: str | None) -> Subject:

@@ -88,7 +88,7 @@ def build_core(
         wire=wire,
         runtime_settings=runtime_settings,
         rules=initial_rules(
-            settings.permissions, session.state.grants, workspace, _readable_dirs(options, session, project)
+            settings.permissions, workspace, readable_dirs=_readable_dirs(options, session, project)
         ),
         grant_store=SessionGrantStore(session, data_dir=options.data_dir),
         sensitive_reads=SensitiveReads(session.state.sensitive_reads),

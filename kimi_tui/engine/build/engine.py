@@ -27,6 +27,7 @@ from kimi_tui.engine.slash.dispatcher import SlashDispatcher
 from kimi_tui.engine.slash.flow import FlowRunner
 from kimi_tui.engine.slash.hooks import hooks_command
 from kimi_tui.engine.slash.init import init_command
+from kimi_tui.engine.slash.permissions import PermissionsCommand
 from kimi_tui.engine.slash.plan import plan_command
 from kimi_tui.engine.slash.registry import AnyCommand
 from kimi_tui.engine.transfer.commands import ExportImportCommands
@@ -89,7 +90,10 @@ def _build_from_parts(
         timeline=runtime.timeline,
         title=title,
         publisher=publisher,
-        commands=_session_commands(core, runtime, services, publisher),
+        commands=(
+            *_session_commands(core, runtime, services, publisher),
+            PermissionsCommand(user_services.permissions, publisher).command,
+        ),
     )
     runtime.mcp.slash_registry = registry
     return Engine(
@@ -100,6 +104,7 @@ def _build_from_parts(
         publisher=publisher,
         modes=core.modes,
         services=services,
+        permissions=user_services.permissions,
         dispatcher=CommandDispatcher(
             wire=core.wire,
             soul=runtime.soul,

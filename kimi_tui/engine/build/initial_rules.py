@@ -1,6 +1,5 @@
-"""Permission rules that a session starts with: those of the config and the session's saved grants."""
+"""Permission rules that a session starts with: those of the config and of the options."""
 
-import logging
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,22 +10,17 @@ from kimi_tui.permission.rule import Rule, parse_rule
 from kimi_tui.permission.rule_set import RuleSet
 from kimi_tui.tools.path_scope import PathScope
 
-logger = logging.getLogger(__name__)
-
 
 def initial_rules(
-    permissions: PermissionSettings,
-    grants: Iterable[str],
-    workspace: PathScope,
-    readable_dirs: Iterable[Path] = (),
+    permissions: PermissionSettings, workspace: PathScope, *, readable_dirs: Iterable[Path] = ()
 ) -> RuleSet:
-    """Return the permission rules of a session. Saved grants that can't be parsed are ignored.
+    """Return the permission rules of a session. Grants of an earlier run need confirmation first.
 
     The model may read files in `readable_dirs` without asking.
 
     Raises ConfigError, naming the list, for an invalid rule in the config.
     """
-    rules = RuleSet(
+    return RuleSet(
         _parse_rules("allow", permissions.allow),
         _parse_rules("ask", permissions.ask),
         _parse_rules("deny", permissions.deny),
@@ -34,9 +28,6 @@ def initial_rules(
         additional_dirs=workspace.additional_dirs,
         readable_dirs=tuple(folder.resolve() for folder in readable_dirs),
     )
-    for text in grants:
-        rules = _with_grant(rules, text)
-    return rules
 
 
 def check_rule(name: str, text: str) -> None:
@@ -54,11 +45,3 @@ def _parse_rules(name: str, texts: Iterable[str]) -> tuple[Rule, ...]:
             msg("Invalid rule in permissions.{name}. {problem}", name=name, problem=error.what),
             hint=msg("{hint} `kimi-tui config check` shows where it is.", hint=error.hint),
         ) from error
-
-
-def _with_grant(rules: RuleSet, text: str) -> RuleSet:
-    try:
-        return rules.with_allowed(parse_rule(text))
-    except ConfigError:
-        logger.warning("ignoring invalid grant %r of the session", text)
-        return rules

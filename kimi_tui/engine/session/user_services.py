@@ -1,4 +1,4 @@
-"""Services for the user that don't involve the model: shell, sessions, model setup and settings."""
+"""Services for the user that don't involve the model: shell, sessions, models, settings, permissions."""
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.engine.build.core import SessionCore
@@ -7,6 +7,7 @@ from kimi_tui.engine.models.model_setup import ModelSetup
 from kimi_tui.engine.session.browser import SessionBrowser
 from kimi_tui.engine.session.message_search import MessageSearch
 from kimi_tui.engine.session.pending_notes import PendingNotes
+from kimi_tui.engine.session.permission_service import PermissionService
 from kimi_tui.engine.session.publisher import SessionPublisher
 from kimi_tui.engine.session.settings_service import SettingsService
 from kimi_tui.engine.session.title import SessionTitle
@@ -24,6 +25,7 @@ class UserServices:
     message_search: MessageSearch
     model_setup: ModelSetup
     settings_service: SettingsService
+    permissions: PermissionService
 
 
 def build_user_services(
@@ -55,4 +57,11 @@ def build_user_services(
         message_search=MessageSearch(data_dir=options.data_dir, sender=wire),
         model_setup=ModelSetup(options=options, models=core.models, wire=wire),
         settings_service=SettingsService(options=options, models=core.models, sender=wire),
+        permissions=PermissionService(
+            options=options,
+            session=session,
+            holder=core.approval,
+            runtime_settings=core.runtime_settings,
+            sender=wire,
+        ),
     )

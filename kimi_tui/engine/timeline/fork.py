@@ -42,6 +42,7 @@ async def fork_session(
     await copy.update_state(
         title=f"{state.title or 'session'} ({suffix})",
         grants=state.grants,
+        grant_dates=state.grant_dates,
         additional_dirs=state.additional_dirs,
         agent=state.agent,
         model=state.model,

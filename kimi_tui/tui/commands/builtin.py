@@ -99,6 +99,13 @@ async def _mcp(host: CommandHost, argument: str) -> None:
         host.dialogs.show_mcp()
 
 
+async def _permissions(host: CommandHost, argument: str) -> None:
+    if argument:
+        host.command(RunSlash(f"permissions {argument}"))
+    else:
+        host.dialogs.show_permissions()
+
+
 async def _exit(host: CommandHost, _: str) -> None:
     host.leave()
 
@@ -194,6 +201,12 @@ COMMANDS = (
         run=_tasks,
         argument="[stop ID]",
         choices=_task_arguments,
+    ),
+    UiCommand(
+        name="permissions",
+        summary="Show, change and revoke permissions",
+        run=_permissions,
+        aliases=("allowed-tools",),
     ),
     UiCommand(name="exit", summary="Quit kimi-tui", run=_exit, aliases=("quit", "q"), binding_id="app.quit"),
 )

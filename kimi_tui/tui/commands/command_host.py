@@ -70,6 +70,10 @@ class CommandDialogs(Protocol):
         """Open the list of background tasks."""
         ...
 
+    def show_permissions(self, *, only_unconfirmed: bool = False) -> None:
+        """Open the list of permissions, or only the grants that need confirmation."""
+        ...
+
     def show_text(self, title: str, text: str) -> None:
         """Open a text in the pager."""
         ...

@@ -74,6 +74,13 @@ class ScreenDialogs:
         """Open the list of background tasks."""
         self._screen.app.push_screen(TasksDialog(**self._source))
 
+    def show_permissions(self, *, only_unconfirmed: bool = False) -> None:
+        """Open the list of permissions, or only the grants that need confirmation."""
+        from kimi_tui.tui.dialogs.permissions import PermissionsDialog  # rarely used
+
+        dialog = PermissionsDialog(only_unconfirmed=only_unconfirmed, **self._source)
+        self._screen.app.push_screen(dialog)
+
     def show_text(self, title: str, text: str) -> None:
         """Open a text in the pager."""
         self._screen.app.push_screen(

@@ -18,6 +18,7 @@ from kimi_tui.tui.keys.tables import (
     MCP_KEYS,
     MESSAGE_SEARCH_KEYS,
     PAGER_KEYS,
+    PERMISSIONS_KEYS,
     PICKER_KEYS,
     PLAN_KEYS,
     PROMPT_KEYS,
@@ -61,6 +62,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("MCP servers", MCP_KEYS),
     ("Model setup", SETUP_KEYS),
     ("Settings", SETTINGS_KEYS),
+    ("Permissions", PERMISSIONS_KEYS),
     ("Background tasks", TASKS_KEYS),
     ("Agents", AGENTS_KEYS),
     ("Editing", EDITING_KEYS),
@@ -88,6 +90,7 @@ _ACTIVE_TOGETHER = (
     HELP_KEYS,
     MCP_KEYS,
     SETUP_KEYS,
+    PERMISSIONS_KEYS,
     SETTINGS_KEYS,
     TASKS_KEYS,
 )

@@ -316,6 +316,16 @@ SETTINGS_KEYS = (
     Key("settings.close", "escape,ctrl+c", "close", "close", priority=True),
 )
 
+PERMISSIONS_KEYS = (
+    Key("permissions.up", "up,ctrl+p", "move(-1)", "up", priority=True),
+    Key("permissions.down", "down,ctrl+n", "move(1)", "down", priority=True),
+    Key("permissions.page_up", "pageup", "move(-10)", "page up", priority=True),
+    Key("permissions.page_down", "pagedown", "move(10)", "page down", priority=True),
+    Key("permissions.revoke", "ctrl+x", "revoke", "revoke the rule", priority=True),
+    Key("permissions.keep", "ctrl+y", "keep", "allow again", priority=True),
+    Key("permissions.close", "escape,ctrl+c", "close", "close", priority=True),
+)
+
 REVIEW_KEYS = (
     Key("review.up", "up,k", "move(-1)", "previous request"),
     Key("review.down", "down,j", "move(1)", "next request"),

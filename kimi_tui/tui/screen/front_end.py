@@ -25,6 +25,7 @@ from kimi_tui.tui.status.bar import StatusBar
 from kimi_tui.tui.terminal.scrollback import TurnCompleted
 from kimi_tui.wire.channel import Subscription, Wire
 from kimi_tui.wire.events import Notification, TurnEnd
+from kimi_tui.wire.permissions import PermissionList
 
 if TYPE_CHECKING:
     from kimi_tui.tui.screen.controllers import ScreenControllers
@@ -120,6 +121,9 @@ class ScreenFrontEnd:
         if not state.is_replaying and batch.has_any(TurnEnd):
             self._screen.query_one(StatusBar).read_branch()
             self._screen.post_message(TurnCompleted(self.controllers.session_view.transcript))
+        permissions = state.replies.permissions
+        if batch.has_any(PermissionList) and permissions is not None and permissions.is_question:
+            self.controllers.host.dialogs.show_permissions(only_unconfirmed=True)
         if self._initial_prompt and state.session is not None:
             self._screen.post_message(PromptBox.Submitted(self._initial_prompt, Draft(self._initial_prompt)))
             self._initial_prompt = ""
