@@ -263,11 +263,7 @@ class SessionFiles:
     async def record_commit(self, author: ChangeAuthor, paths: Collection[str]) -> None:
         """Record paths that a commit has already changed as changes by `author`."""
         if self._enabled:
-            await self._capture(author, self._to_history_paths(paths), scan="paths")
-
-    def _to_history_paths(self, paths: Collection[str]) -> list[str]:
-        to_history_path = HistoryPaths(self._workspace).path_of
-        return [path for each in paths if (path := to_history_path(each)) is not None]
+            await self._capture(author, _to_history_paths(self._workspace, paths), scan="paths")
 
     @asynccontextmanager
     async def _tracking_commit(self, author: ChangeAuthor, commit: PendingCommit) -> AsyncIterator[None]:
@@ -275,7 +271,7 @@ class SessionFiles:
         if not self._enabled:
             yield
             return
-        paths = self._to_history_paths(commit.paths)
+        paths = _to_history_paths(self._workspace, commit.paths)
         await self._capture(USER, paths, scan="paths")
         author = replace(author, session=author.session or self.worker.session)
         self._calls.append(author)
@@ -362,6 +358,11 @@ class SessionFiles:
             if (path := history_path(self._workspace, real)) is not None:
                 paths.append(path)
         return paths
+
+
+def _to_history_paths(workspace: PathScope, paths: Collection[str]) -> list[str]:
+    to_history_path = HistoryPaths(workspace).path_of
+    return [path for each in paths if (path := to_history_path(each)) is not None]
 
 
 class SubagentFiles:
