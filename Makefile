@@ -16,7 +16,7 @@ STATE_MACHINES := tests/engine/test_revert_state_machine.py tests/history/test_c
 # Two more than cores: many tests wait for a program or for the screen to settle.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)
 
-.PHONY: run test quick bench faults peers smoke check format screenshots docs clean help
+.PHONY: run test quick bench faults fleet peers smoke check format screenshots docs clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -52,6 +52,9 @@ peers: $(VENV)/.dev ## compare with the real Kimi CLI (KIMI_CLI_CHECKOUT=DIR add
 smoke: $(VENV)/.dev ## check in a minute that faults and bench still run
 	@$(BIN)/python -m tests.e2e.rounds --rounds 6 --workers 2 --seed 1
 	@$(BIN)/python -m benchmarks --smoke startup headless streaming
+
+fleet: $(VENV)/.dev ## run fleets in a minute, on local processes and on Ray if it is installed (ARGS="--tasks 3000")
+	@$(BIN)/python -m tests.fleet.rounds $(ARGS)
 
 check: $(VENV)/.dev ## check format, lint, types, import contracts and plain language
 	@$(BIN)/ruff format --check .

@@ -1,6 +1,7 @@
 """Attempts: the job of a backend, and its result. Both can be pickled."""
 
 import platform
+import time
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -89,6 +90,6 @@ class AttemptResult:
     bundle: bytes = b""
     check: CheckOutcome = CheckOutcome(verdict="none")
     node: str = field(default_factory=platform.node)
-    started_at: float = 0.0
+    started_at: float = field(default_factory=time.time)
     """Seconds since the epoch."""
     duration_s: float = 0.0

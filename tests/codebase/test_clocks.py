@@ -32,6 +32,7 @@ DATES = {
     "tui/dialogs/sessions.py": "shows the age of dates on disk",
     "tui/dialogs/message_search.py": "shows the age of dates on disk",
     "tui/options.py": "shows the age of dates on disk",
+    "fleet/attempt.py": "dates of attempts",
     "fleet/attempt_runner.py": "dates of attempts",
     "fleet/fleet_database.py": "dates of claims",
     "frontend/fleet/progress.py": "shows the age of dates in a database that other processes write",

@@ -33,8 +33,8 @@ _THIRD_PARTY_MODULES = (
     "textual.scrollbar",
 )
 """Third-party modules that the program imports while it runs."""
-_SKIPPED_MODULES = ("kimi_tui.__main__", "kimi_tui.tools.web.")
-"""Modules that run something on import, or that run in a separate process."""
+_SKIPPED_MODULES = ("kimi_tui.__main__", "kimi_tui.harbor", "kimi_tui.tools.web.")
+"""Modules that run something on import, run in a separate process, or need an extra."""
 _MAX_FILES = 1024
 
 

@@ -1,5 +1,6 @@
 """`kimi-tui fleet`: runs a list of tasks, shows their progress, and reports their results."""
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from kimi_tui.base.errors import UsageError
 from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import data_dir
-from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
 from kimi_tui.config.loader import read_config, settings_of
@@ -25,8 +26,12 @@ from kimi_tui.fleet.fleet_setup import create_backend, read_config_files, remote
 from kimi_tui.fleet.fleet_task import TaskFile, read_task_file
 from kimi_tui.fleet.live_table import LiveTable, watch_progress
 from kimi_tui.fleet.progress_lines import ProgressLines, StderrWriter
+from kimi_tui.fleet.report.html_report import render_html
+from kimi_tui.fleet.report.markdown_report import render_markdown
+from kimi_tui.fleet.report.run_summary import RunSummary, compare_runs, summarize_run
 from kimi_tui.fleet.run_budgets import RunBudgets, check_prices
 from kimi_tui.fleet.task_gates import TaskGates
+from kimi_tui.fleet.task_opener import prepare_task_session
 from kimi_tui.frontend.fleet.progress import database_of, find_fleets, read_progress
 from kimi_tui.frontend.text.fleet_progress import summary_lines
 from kimi_tui.i18n.translate import tr
@@ -229,3 +234,72 @@ def _report_outcome(outcome: DriverOutcome, path: Path, file: TaskFile) -> int:
             return ExitCode.LIMIT
         case _:
             return ExitCode.FAILED if progress.failed_count or file.invalid else ExitCode.DONE
+
+
+_TaskId = Annotated[str, typer.Argument(metavar="TASK", help="ID of a task.")]
+
+
+@app.command("open")
+def open_(
+    run_: _Run,
+    task: _TaskId,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", metavar="DIR", help="Directory to restore the files in.")
+    ] = None,
+    restore_only: Annotated[bool, typer.Option("--no-start", help="Restore the session only.")] = False,
+) -> None:
+    """Open a task as a session: read-only while it runs, to resume it afterwards."""
+    with closing(FleetDatabase(database_of(run_))) as opened:
+        target = folder.expanduser().absolute() if folder is not None else None
+        session = prepare_task_session(opened, task, target)
+    if restore_only:
+        typer.echo(sanitize_line(f"cd {session.work_dir} && kimi-tui {' '.join(session.command[3:])}"))
+        return
+    os.chdir(session.work_dir)
+    os.execvpe(session.command[0], session.command, session.environment)
+
+
+@app.command()
+def patch(run_: _Run, task: _TaskId) -> None:
+    """Print the changes of a task as a git patch."""
+    with closing(FleetDatabase(database_of(run_))) as opened:
+        result = opened.result(task)
+    if result is None:
+        raise UsageError(
+            msg("Task {id} has no result yet.", id=task), hint="Open it once it runs or is done."
+        )
+    typer.echo(sanitize(result.patch) if sys.stdout.isatty() else result.patch, nl=False)
+
+
+@app.command()
+def report(
+    run_: _Run,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write Markdown, or HTML to FILE.html."),
+    ] = None,
+    compare: Annotated[
+        Path | None, typer.Option("--compare", metavar="RUN", help="Compare with an earlier run.")
+    ] = None,
+) -> None:
+    """Report pass rate, cost, time and tokens."""
+    summary = _summarize(run_)
+    comparison = compare_runs(_summarize(compare), summary) if compare is not None else None
+    is_html = output is not None and output.suffix in (".html", ".htm")
+    text = render_html(summary, comparison) if is_html else render_markdown(summary, comparison)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(
+            msg("Can't write {path}: {reason}.", path=output, reason=error.strerror or error),
+            hint="Choose another file.",
+        ) from error
+    print_line(msg("Wrote {path}.", path=output))
+
+
+def _summarize(run_: Path) -> RunSummary:
+    with closing(FleetDatabase(database_of(run_))) as opened:
+        return summarize_run(opened)

@@ -43,7 +43,11 @@ def connect_ray(target: str, *, workers: int | None, cpus_per_task: float) -> Ba
             ray.init(**address, log_to_driver=False, logging_level=logging.ERROR)
     except Exception as error:
         raise KimiTuiError(
-            msg("Can't connect to Ray at {target}: {reason}.", target=target, reason=str(error).strip()),
+            msg(
+                "Can't connect to Ray at {target}: {reason}.",
+                target=target,
+                reason=str(error).strip().rstrip("."),
+            ),
             hint="Check that the cluster runs, and the address.",
         ) from error
     return RayBackend(ray, workers=workers, cpus_per_task=cpus_per_task)

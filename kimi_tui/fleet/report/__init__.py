@@ -1,0 +1,1 @@
+"""Reports about fleets, in Markdown and HTML. They are in English, since they are shared."""
