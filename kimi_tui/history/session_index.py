@@ -1,6 +1,7 @@
 """Index of a working directory's sessions: `index.jsonl`, next to the session directories.
 
-A line is `{"id", "work_dir", "title", "updated"}`; the newest line of a session counts. The session
+A line is `{"id", "work_dir", "title", "updated"}`, in rebuilt ones also `state_time`, the time of the state's
+last write; the newest line of a session counts. The session
 directories are the source of truth: missing entries are rebuilt from them, so losing the index does no harm.
 """
 
@@ -70,8 +71,8 @@ class SessionIndex:
 
     def _is_stale(self, entry: dict[str, Any]) -> bool:
         """Return whether the state was written after the entry, as by a program that then crashed."""
-        updated: float = entry["updated"]
-        return _modified(self._folder / entry["id"] / "state.json") > updated + _CLOCK_TOLERANCE_S
+        seen: float = max(entry["updated"], entry.get("state_time", 0.0))
+        return _modified(self._folder / entry["id"] / "state.json") > seen + _CLOCK_TOLERANCE_S
 
     def _used_sessions(self) -> Iterator[tuple[str, float]]:
         """Yield the sessions that have a conversation, with the time of its last write."""
@@ -110,8 +111,13 @@ class SessionIndex:
         state = read_state(folder / "state.json")
         title = (state.title if state is not None else "") or first_prompt(folder / "context.jsonl")
         work_dir = (state.work_dir if state is not None else "") or (entry["work_dir"] if entry else "")
-        updated = max(entry["updated"] if entry else 0.0, _modified(folder / "state.json"))
-        completed = {"id": session_id, "work_dir": work_dir, "updated": updated, "title": title}
+        completed = {
+            "id": session_id,
+            "work_dir": work_dir,
+            "updated": entry["updated"] if entry else 0.0,
+            "title": title,
+            "state_time": _modified(folder / "state.json"),
+        }
         if completed != entry:
             self._append(completed)
         return completed
@@ -141,6 +147,8 @@ def _parse_entry(data: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     if not isinstance(entry, dict) or not isinstance(entry.get("updated"), int | float):
+        return None
+    if not isinstance(entry.get("state_time", 0.0), int | float):
         return None
     return entry if all(isinstance(entry.get(name), str) for name in ("id", "work_dir", "title")) else None
 

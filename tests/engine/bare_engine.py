@@ -228,7 +228,12 @@ class BareSession:
                 publisher=publisher,
             ),
             metadata=SessionMetadata(
-                session=session, title=title, modes=modes, publisher=publisher, extra={}
+                session=session,
+                title=title,
+                modes=modes,
+                publisher=publisher,
+                agent="",
+                scope=PathScope(self._home),
             ),
             services=services,
             user_services=user_services,

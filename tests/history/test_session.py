@@ -18,6 +18,7 @@ from kimi_tui.base.message import Message, user_message
 from kimi_tui.base.paths import work_dir_key
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.history.session_index import SessionIndex
 from kimi_tui.history.session_lock import SessionLock
 from kimi_tui.wire.display_blocks import TodoItem
 from tests.history.file_systems import FailingFileSystem
@@ -382,3 +383,18 @@ def test_the_hint_for_a_full_disk_differs_from_that_for_an_unwritable_directory(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert raised.value.hint.startswith("Free some disk space")
+
+
+def test_a_title_that_was_saved_after_the_index_entry_is_listed(tmp_path: Path) -> None:
+    folder = tmp_path / work_dir_key(tmp_path)
+    (folder / "a").mkdir(parents=True)
+    (folder / "a" / "context.jsonl").write_text('{"role": "user", "content": "first"}\n')
+    index = SessionIndex(folder)
+    index.record("a", work_dir=tmp_path, title="old", updated=1000.0)
+    state = folder / "a" / "state.json"
+    state.write_text(json.dumps({"title": "new", "work_dir": str(tmp_path)}))
+    for modified, title in ((1001.0, "old"), (1010.0, "new"), (1010.0, "new")):
+        os.utime(state, (modified, modified))
+        assert [it.title for it in index.summaries()] == [title]
+    lines = (folder / "index.jsonl").read_text().splitlines()
+    assert len(lines) == 2  # completed once
