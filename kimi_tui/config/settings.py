@@ -190,6 +190,10 @@ class PermissionSettings(_Table):
     """Calls that need approval even with `--yolo`."""
     deny: tuple[str, ...] = ()
     """Calls that never run."""
+    run_first: bool = True
+    """Whether a command that no rule allows runs in a [workspace](workspaces.md) first, so that the question
+    shows what it did. Otherwise, the question comes before the command runs.
+    """
 
 
 def _regular_expression(value: str) -> str:

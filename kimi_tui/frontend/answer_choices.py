@@ -7,12 +7,15 @@ from kimi_tui.i18n.translate import tr_lazy
 from kimi_tui.wire.events import ApprovalAnswer
 from kimi_tui.wire.requests import ApprovalRequest
 
-ChoiceId = Literal["once", "session", "always", "no", "feedback", "edit"]
+ChoiceId = Literal["once", "session", "always", "direct", "no", "feedback", "edit"]
+ALLOWING: frozenset[ChoiceId] = frozenset({"once", "session", "always", "direct"})
+"""Choices that let a command take effect: they need a reader who has seen all of it."""
 
 RESPONSES: dict[ChoiceId, ApprovalAnswer] = {
     "once": "approve",
     "session": "approve_for_session",
     "always": "approve_always",
+    "direct": "run_directly",
     "no": "reject",
 }
 """Wire responses of the choices that answer immediately. The other choices ask for text first."""
@@ -46,6 +49,13 @@ CHOICES = (
         tr_lazy("Add a rule that allows calls like this in every session."),
         tr_lazy("Always"),
     ),
+    AnswerChoice(
+        "direct",
+        "approvals.direct",
+        tr_lazy("Run it for real"),
+        tr_lazy("Discard this result, and run the command again without restrictions."),
+        tr_lazy("For real"),
+    ),
     AnswerChoice("no", "approvals.no", tr_lazy("No"), tr_lazy("Reject this call and end the turn.")),
     AnswerChoice(
         "feedback",
@@ -72,6 +82,8 @@ def choices_for(request: ApprovalRequest, *, is_edited: bool = False) -> tuple[A
     excluded: set[ChoiceId] = set()
     if request.rule is None or is_edited:
         excluded |= {"session", "always"}
+    if request.effects is None:
+        excluded.add("direct")
     if request.proposal is None:
         excluded.add("edit")
     return tuple(choice for choice in CHOICES if choice.id not in excluded)

@@ -22,7 +22,13 @@ def apply_edit(request: ApprovalRequest, edited_text: str) -> ApprovalRequest:
     elif hunks:
         display = (DiffBlock(hunks[0].path, _text_before(request.proposal.text, hunks), edited_text),)
     return replace(
-        request, display=display, danger=None, rule=None, proposal=replace(request.proposal, text=edited_text)
+        request,
+        display=display,
+        danger=None,
+        rule=None,
+        reason=None,
+        effects=None,
+        proposal=replace(request.proposal, text=edited_text),
     )
 
 

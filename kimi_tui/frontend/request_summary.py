@@ -12,6 +12,12 @@ def question_of(request: ApprovalRequest, *, is_edited: bool = False) -> str:
     if action == request.action:
         for noun in ("command", "file"):
             action = action.replace(f" {noun}", f" a {noun}", 1)
+    if request.effects is not None and not is_edited:
+        return (
+            tr("Allow the changes of this command?")
+            if request.effects.files
+            else tr("Show the model the result of this command?")
+        )
     if is_edited:
         return tr("Allow {sender} to {act} with your edits?", sender=request.sender, act=action)
     return tr("Allow {sender} to {act}?", sender=request.sender, act=action)
@@ -46,6 +52,13 @@ def danger_of(request: ApprovalRequest) -> str:
     """Return why the request is dangerous, on one line, or an empty string if it isn't."""
     dangers = [block.danger for block in request.display if isinstance(block, ShellBlock) and block.danger]
     return sanitize_line(translate_message(request.danger or (dangers[0] if dangers else "")))
+
+
+def reason_of(request: ApprovalRequest) -> str:
+    """Return why a command is asked about before it runs, or an empty string."""
+    if not request.reason:
+        return ""
+    return tr("Not run yet: {why}", why=sanitize_line(translate_message(request.reason)))
 
 
 def rule_of(request: ApprovalRequest, *, again: str = "") -> str:

@@ -14,8 +14,10 @@ from kimi_tui.base.content_parts import (
 )
 from kimi_tui.base.terminal_text import sanitize, sanitize_line, show_invisible
 from kimi_tui.base.tool_arguments import PartialToolArguments
-from kimi_tui.frontend.request_summary import question_of, source_of
+from kimi_tui.frontend.effect_lines import describe_effects
+from kimi_tui.frontend.request_summary import question_of, reason_of, source_of
 from kimi_tui.frontend.text_diff import diff_rows
+from kimi_tui.frontend.unusual_lines import find_unusual_lines
 from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.wire.display_blocks import (
     BackgroundTaskBlock,
@@ -152,16 +154,48 @@ def _diff_rows(block: DiffBlock) -> Iterator[tuple[str, int, str]]:
         yield row.sign, row.number, row.text
 
 
+def count_command_lines(request: ApprovalRequest) -> int:
+    """Return how many of the `approval_lines` end with the request's command; 0 without a command."""
+    commands = [block for block in request.display if isinstance(block, ShellBlock)]
+    if not commands:
+        return 0
+    return len(_request_head(request)) + len(_unusual_lines(commands[0])) + len(display_lines(commands[0]))
+
+
 def approval_lines(request: ApprovalRequest) -> list[str]:
     """Return all lines of a permission request."""
+    details: list[str] = []
+    for block in request.display:
+        match block:
+            case ShellBlock():
+                details += [*_unusual_lines(block), *display_lines(block)]
+                if request.effects is not None:
+                    details += [line.text for line in describe_effects(request.effects)]
+            case BriefBlock() if request.effects is not None:
+                pass  # a summary of the effects
+            case _:
+                details += display_lines(block)
+    lines = [*_request_head(request), *(details or [sanitize_line(request.description)])]
+    if request.rule is not None:
+        lines.append(tr("“Always allow” adds the rule {rule}", rule=sanitize_line(request.rule)))
+    return lines
+
+
+def _request_head(request: ApprovalRequest) -> list[str]:
     lines = [
         sanitize_line(question_of(request)),
         tr("Requested by: {source}", source=sanitize_line(source_of(request))),
     ]
     if request.danger:
         lines.append(tr("Danger: {why}", why=sanitize_line(translate_message(request.danger))))
-    details = [line for block in request.display for line in display_lines(block)]
-    lines += details or [sanitize_line(request.description)]
-    if request.rule is not None:
-        lines.append(tr("“Always allow” adds the rule {rule}", rule=sanitize_line(request.rule)))
+    if reason := reason_of(request):
+        lines.append(reason)
     return lines
+
+
+def _unusual_lines(block: ShellBlock) -> list[str]:
+    unusual = find_unusual_lines(block.command)
+    if not unusual:
+        return []
+    lines = (f"{number}: {sanitize_line(show_invisible(line))}" for number, line in unusual)
+    return [tr("Unusual lines of the command below:"), *lines]

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
-from kimi_tui.frontend.answer_choices import RESPONSES, ChoiceId, choices_for
+from kimi_tui.frontend.answer_choices import ALLOWING, RESPONSES, ChoiceId, choices_for
 from kimi_tui.frontend.apply_edit import apply_edit
 from kimi_tui.i18n.translate import tr
 from kimi_tui.linear.command_context import CommandContext
-from kimi_tui.linear.messages import approval_lines
+from kimi_tui.linear.messages import approval_lines, count_command_lines
 from kimi_tui.wire.events import ApprovalResponse
 from kimi_tui.wire.requests import (
     Answer,
@@ -22,7 +22,7 @@ from kimi_tui.wire.requests import (
 
 _MAX_PREVIEW_LINES = 30
 _KEYS: dict[ChoiceId, str] = {
-    "once": "y", "session": "a", "always": "p", "no": "n", "feedback": "f", "edit": "e"
+    "once": "y", "session": "a", "always": "p", "direct": "x", "no": "n", "feedback": "f", "edit": "e"
 }  # fmt: skip
 
 
@@ -53,7 +53,7 @@ class RequestPrompter:
             if waiting_count
             else tr("Permission request.")
         )
-        self._show_request(request, _MAX_PREVIEW_LINES)
+        seen_all = self._show_request(request, _MAX_PREVIEW_LINES)
         while True:
             choices = {_KEYS[it.id]: it for it in choices_for(request, is_edited=edited is not None)}
             options = [f"{key}: {tr(choice.label)}" for key, choice in choices.items()]
@@ -65,7 +65,7 @@ class RequestPrompter:
             key = line.strip().lower()
             choice = choices.get({"yes": "y", "no": "n"}.get(key, key))
             if key == "s":
-                self._show_request(request, None)
+                seen_all = self._show_request(request, None)
             elif choice is None:
                 self._context.write_line(tr("Type one of: {keys}.", keys=", ".join([*choices, "s"])))
             elif choice.id == "feedback":
@@ -77,17 +77,21 @@ class RequestPrompter:
                     text = await self._context.edit(request.proposal.text, request.proposal.name)
                     if text is not None:
                         edited, request = text, apply_edit(request, text)
-                        self._show_request(request, _MAX_PREVIEW_LINES)
+                        seen_all = self._show_request(request, _MAX_PREVIEW_LINES)
+            elif choice.id in ALLOWING and not seen_all:
+                self._context.write_line(tr("Part of the command wasn't shown yet. Type s to show all."))
             else:
                 return ApprovalResponse(request.id, RESPONSES[choice.id], edited=edited)
 
-    def _show_request(self, request: ApprovalRequest, max_lines: int | None) -> None:
+    def _show_request(self, request: ApprovalRequest, max_lines: int | None) -> bool:
+        """Print a request, and return whether all of its command has been printed."""
         lines = approval_lines(request)
         self._context.write_line("\n".join(lines[:max_lines]))
         if max_lines is not None and len(lines) > max_lines:
             self._context.write_line(
                 tr("{count} more lines. Type s to show all.", count=len(lines) - max_lines)
             )
+        return max_lines is None or count_command_lines(request) <= max_lines
 
     # questions
 

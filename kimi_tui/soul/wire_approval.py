@@ -1,6 +1,7 @@
 """Approvals over the Wire: rules and grants, then yolo mode, then the user (`docs/permissions.md`)."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, assert_never
@@ -8,13 +9,24 @@ from typing import Protocol, assert_never
 from kimi_tui.base.errors import ConfigError, KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_id
+from kimi_tui.base.message_text import msg
 from kimi_tui.permission.assessment import Assessment
+from kimi_tui.permission.effect_review import (
+    EffectReview,
+    PathChange,
+    find_outside_path,
+    find_outside_path_in_text,
+    find_tracked_credentials,
+    needs_consent_to_read,
+    propose_effect_grant,
+    review_changes,
+)
 from kimi_tui.permission.rule import Rule, format_rules, parse_rules
 from kimi_tui.permission.rule_set import RuleSet, Verdict
 from kimi_tui.permission.sensitive_reads import SensitiveReads
 from kimi_tui.permission.subject import CommandSubject, PathSubject, SearchSubject, Subject
 from kimi_tui.soul.runtime_settings import RuntimeSettings
-from kimi_tui.tools.approval import ToolRejected
+from kimi_tui.tools.approval import CommandMode, EffectsAnswer, ToolRejected, TrialSummary
 from kimi_tui.tools.tool import CallContext
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.display_blocks import DisplayBlock, ShellBlock
@@ -64,13 +76,18 @@ class WireApproval:
         rules: RuleSet,
         grant_store: GrantStore,
         sensitive_reads: SensitiveReads,
+        runs_first: bool = False,
     ) -> None:
+        """Create it. With `runs_first`, commands that no rule allows run in a workspace first."""
+        self._runs_first = runs_first
         self._wire = wire
         self._runtime_settings = runtime_settings
         self._rules = rules
         self._grant_store = grant_store
         self._sensitive_reads = sensitive_reads
-        self._open_requests: dict[str, Assessment] = {}
+        self._has_reported_trials = False
+        self._assessed: Assessment | None = None
+        self._open_requests: dict[str, Assessment | EffectReview] = {}
 
     @property
     def rules(self) -> RuleSet:
@@ -101,6 +118,7 @@ class WireApproval:
         subject: Subject,
         display: tuple[DisplayBlock, ...] = (),
         proposal: Proposal | None = None,
+        reason: str = "",
         source: ApprovalSource = ApprovalSource(),
     ) -> str | None:
         """Return when `subject` is approved as described. The result is the user's edit of `proposal`, or
@@ -108,7 +126,7 @@ class WireApproval:
 
         Raises: ToolRejected.
         """
-        assessment = self._rules.assess(subject)
+        assessment = self._assess(subject)
         if (leak := self._sensitive_reads.danger_of(subject)) is not None:
             assessment = replace(assessment, danger=assessment.danger or leak)
         verdict = self._rules.verdict(assessment)
@@ -132,6 +150,7 @@ class WireApproval:
             source_description=source.description,
             rule=format_rules(grant) or None,
             danger=assessment.danger,
+            reason=reason or None,
             proposal=proposal,
         )
         response = await self._ask(request, assessment)
@@ -140,7 +159,7 @@ class WireApproval:
             await self._record_reads(CommandSubject.parse(edited))
             return edited
         match response.response:
-            case "approve":
+            case "approve" | "run_directly":
                 pass
             case "approve_for_session":
                 await self._grant(response, grant, self._grant_store.save_for_session)
@@ -153,9 +172,103 @@ class WireApproval:
         await self._record_reads(subject)
         return None
 
-    async def _record_reads(self, subject: Subject) -> None:
+    def report_unavailable_trials(self, problem: str) -> None:
+        """Implement `Approval.report_unavailable_trials`."""
+        if not self._has_reported_trials:
+            self._has_reported_trials = True
+            self._wire.send(_no_trials_notice(problem))
+
+    def command_mode(self, subject: CommandSubject) -> CommandMode:
+        """Implement `Approval.command_mode`."""
+        assessment = self._assess(subject)
+        verdict = self._rules.verdict(assessment)
+        if verdict in ("deny", "ask") or not self._runs_first:
+            return "ask"
+        if self._runtime_settings.plan_mode.is_on:
+            return "discard"
+        return "ask" if self._is_granted(verdict, assessment) else "trial"
+
+    def find_outside_path(self, subject: CommandSubject) -> str:
+        """Implement `Approval.find_outside_path`."""
+        return find_outside_path(self._rules, subject.line)
+
+    def find_outside_path_in_text(self, text: str) -> str:
+        """Implement `Approval.find_outside_path_in_text`."""
+        return find_outside_path_in_text(self._rules, text)
+
+    def review_effects(
+        self,
+        subject: CommandSubject,
+        changes: Sequence[PathChange],
+        *,
+        created: Collection[Path],
+        opened: Sequence[Path],
+        n_network_attempts: int,
+    ) -> EffectReview:
+        """Implement `Approval.review_effects`."""
+        rules = self._rules
+        review = review_changes(
+            rules, changes, accepts_edits=self._runtime_settings.accept_edits, created=created
+        )
+        read = (path for path in opened if needs_consent_to_read(rules, path))
+        secrets = tuple(dict.fromkeys((*read, *find_tracked_credentials(rules, subject.line))))
+        return replace(review, secrets=secrets, n_network_attempts=n_network_attempts)
+
+    async def request_effects(
+        self,
+        call: CallContext,
+        *,
+        subject: CommandSubject,
+        review: EffectReview,
+        summary: TrialSummary,
+        source: ApprovalSource = ApprovalSource(),
+    ) -> EffectsAnswer:
+        """Implement `Approval.request_effects`."""
+        assessment = self._assess(subject)
+        danger = review.danger or assessment.danger
+        grant = await asyncio.to_thread(propose_effect_grant, self._rules, review)
+        request = ApprovalRequest(
+            id=new_id(),
+            tool_call_id=call.id,
+            sender=call.tool_name,
+            action="run command",
+            description=summary.description,
+            display=tuple(_mark_danger(block, danger or "") for block in summary.display),
+            source_kind=source.kind,
+            source_id=source.id,
+            agent_id=source.agent_id,
+            subagent_type=source.subagent_type,
+            source_description=source.description,
+            rule=format_rules(grant) or None,
+            danger=danger,
+            effects=summary.effects,
+            proposal=Proposal(subject.line.text, "command.sh"),
+        )
+        response = await self._ask(request, review)
+        if response.edited is not None and response.response != "reject":
+            edited = self._check_edit(response.edited, subject, request.proposal)
+            await self._record_reads(CommandSubject.parse(edited))
+            return EffectsAnswer("run_directly", edited)
+        match response.response:
+            case "approve":
+                pass
+            case "approve_for_session":
+                await self._grant(response, grant, self._grant_store.save_for_session)
+            case "approve_always":
+                await self._grant(response, grant, self._grant_store.save_always)
+            case "run_directly":
+                await self._record_reads(subject)
+                return EffectsAnswer("run_directly")
+            case "reject":
+                raise ToolRejected(response.feedback)
+            case _:
+                assert_never(response.response)
+        await self._record_reads(subject, review.secrets)
+        return EffectsAnswer("commit")
+
+    async def _record_reads(self, subject: Subject, secrets: tuple[Path, ...] = ()) -> None:
         """Record what the model will see of secrets and of files elsewhere."""
-        if self._sensitive_reads.add(self._rules.find_sensitive_reads(subject)):
+        if self._sensitive_reads.add((*self._rules.find_sensitive_reads(subject), *secrets)):
             await self._grant_store.save_sensitive_reads(self._sensitive_reads.paths)
 
     def _check_edit(self, edited: str, subject: Subject, proposal: Proposal | None) -> str:
@@ -172,9 +285,25 @@ class WireApproval:
 
     def resolve_granted_requests(self) -> None:
         """Approve the open requests that yolo mode or a grant now covers."""
-        for request_id, assessment in list(self._open_requests.items()):
-            if self._is_granted(self._rules.verdict(assessment), assessment):
+        for request_id, question in list(self._open_requests.items()):
+            if self._needs_no_answer(question):
                 self._wire.answer(ApprovalResponse(request_id, "approve"))
+
+    def _needs_no_answer(self, question: Assessment | EffectReview) -> bool:
+        if isinstance(question, Assessment):
+            return self._is_granted(self._rules.verdict(question), question)
+        if self._runtime_settings.yolo:
+            return True
+        if question.secrets or question.n_network_attempts:
+            return False
+        subjects = (PathSubject(change.path) for change in question.uncovered)
+        return all(self._verdict(subject) == "allow" for subject in subjects)
+
+    def _assess(self, subject: Subject) -> Assessment:
+        """Return the assessment of `subject`; that of a command is computed once for all of its questions."""
+        if self._assessed is None or self._assessed.subject is not subject:
+            self._assessed = self._rules.assess(subject)
+        return self._assessed
 
     def _verdict(self, subject: Subject) -> Verdict | None:
         return self._rules.verdict(self._rules.assess(subject))
@@ -201,8 +330,8 @@ class WireApproval:
             return False
         return isinstance(assessment.subject, PathSubject) and assessment.subject.writes
 
-    async def _ask(self, request: ApprovalRequest, assessment: Assessment) -> ApprovalResponse:
-        self._open_requests[request.id] = assessment
+    async def _ask(self, request: ApprovalRequest, question: Assessment | EffectReview) -> ApprovalResponse:
+        self._open_requests[request.id] = question
         try:
             response = await self._wire.ask(request)
         finally:
@@ -254,4 +383,17 @@ def _grant_notice(error: KimiTuiError, title: str) -> Notification:
         title=title,
         body=str(error),
         severity="warning",
+    )
+
+
+def _no_trials_notice(problem: str) -> Notification:
+    return Notification(
+        id=new_id(),
+        category="approval",
+        type="asks_first",
+        source_kind="engine",
+        source_id="",
+        title=msg("Commands are asked about before they run"),
+        body=msg("They can't run in a workspace first: {problem}.", problem=problem.rstrip(".")),
+        severity="info",
     )

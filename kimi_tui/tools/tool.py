@@ -64,12 +64,15 @@ class CallContext(Protocol):
         """Show output to the user while the call runs. The model gets only the result."""
         ...
 
-    def exclusive(self, *, is_tracked: bool = True) -> AbstractAsyncContextManager[None]:
+    def exclusive(
+        self, *, is_tracked: bool = True, is_trial: bool = False
+    ) -> AbstractAsyncContextManager[None]:
         """Return a context for all side effects: `async with call.exclusive():`.
 
         The calls of a step have their side effects one after another, in the order the model asked for, while
         their permission requests are open together. Unless `is_tracked`, changes are recorded only in the
-        contexts that `tracking` returns.
+        contexts that `tracking` returns. In a trial, nothing changes outside of these contexts: if the call
+        is interrupted before, its result says so.
         """
         ...
 
@@ -117,6 +120,10 @@ class Tool(ABC, Generic[P]):
     def is_read_only(self, params: P) -> bool:
         """Return whether a call changes nothing, so that it may run in plan mode."""
         return not self.has_side_effects
+
+    def discards_changes(self, params: P) -> bool:
+        """Return whether a call discards what it changes at the moment, so that it may run in plan mode."""
+        return False
 
     def target_files(self, params: P) -> tuple[str, ...] | None:
         """Return the only files a call changes, as its parameters name them; None if it may change any."""

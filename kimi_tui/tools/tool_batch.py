@@ -24,6 +24,7 @@ from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
 logger = logging.getLogger(__name__)
 
 _NOT_BEGUN_RESULT = not_run("The call was interrupted before it began. Nothing was done.")
+_TRIAL_RESULT = not_run("The call was interrupted before its changes were allowed. They were discarded.")
 _INTERRUPTED_TEXT = "The call was interrupted. Its effects may be incomplete: check before you repeat it."
 SKIPPED_RESULT = not_run("The call was not run because the user rejected another call of this step.")
 
@@ -49,7 +50,8 @@ class _PendingCall:
     """State of one call of the step."""
 
     call: ToolCall
-    state: Literal["waiting", "begun", "ended"] = "waiting"
+    state: Literal["waiting", "trying", "begun", "ended"] = "waiting"
+    """`trying`: it runs in a workspace, and has changed nothing yet."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     interrupted_note: str = ""
@@ -60,6 +62,8 @@ class _PendingCall:
         """Result of the call if it is interrupted now. It changes nothing before it has begun."""
         if self.state == "waiting":
             return _NOT_BEGUN_RESULT
+        if self.state == "trying":
+            return _TRIAL_RESULT
         return failure(f"{_INTERRUPTED_TEXT} {self.interrupted_note}".rstrip(), brief="interrupted")
 
 
@@ -201,17 +205,23 @@ class _BatchCall:
             self._batch._sender.send(ToolOutput(self.id, text))
 
     @asynccontextmanager
-    async def exclusive(self, *, is_tracked: bool = True) -> AsyncIterator[None]:
+    async def exclusive(self, *, is_tracked: bool = True, is_trial: bool = False) -> AsyncIterator[None]:
         batch, pending = self._batch, self._pending
         await batch._wait_for_earlier_calls(self._index)
         if refusal := batch._refusal_reason(self._tool, self._params):
             raise ToolRejected(refusal, ends_turn=False)
-        pending.state = "begun"
-        async with self.tracking() if is_tracked else nullcontext():
-            yield
+        pending.state = "trying" if is_trial else "begun"
+        try:
+            async with self.tracking() if is_tracked else nullcontext():
+                yield
+        except Exception:
+            if pending.state == "trying":
+                pending.state = "waiting"  # it may ask before it runs now
+            raise
 
     def tracking(self, commit: PendingCommit | None = None) -> AbstractAsyncContextManager[None]:
         tracker = self._batch._change_tracker
+        self._pending.state = "begun"
         if tracker is None:
             return nullcontext()
         return tracker.tracking(

@@ -74,8 +74,11 @@ from kimi_tui.wire.turn import TurnFailure as TurnFailure
 from kimi_tui.wire.turn import TurnOutcome as TurnOutcome
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 
-ApprovalAnswer = Literal["approve", "approve_for_session", "approve_always", "reject"]
-"""`approve_always` isn't in kimi-cli. Only a front end that offers it sends it."""
+ApprovalAnswer = Literal["approve", "approve_for_session", "approve_always", "run_directly", "reject"]
+"""`approve_always` and `run_directly` aren't in kimi-cli. Only a front end that offers them sends them.
+
+`run_directly` discards the effects of a request that has some, and runs its command again without bounds.
+"""
 
 
 @frozen

@@ -6,6 +6,7 @@ Pending futures are in the channel, never here.
 from typing import Any, Literal
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.wire.command_effects import CommandEffects
 from kimi_tui.wire.display_blocks import DisplayBlock
 from kimi_tui.wire.events import ApprovalResponse, ToolReturn
 
@@ -42,6 +43,10 @@ class ApprovalRequest:
     """
     danger: str | None = None
     """Why the call is dangerous; None if it isn't. Not in kimi-cli."""
+    reason: str | None = None
+    """Why a command is asked about before it runs; None if that isn't special. Not in kimi-cli."""
+    effects: CommandEffects | None = None
+    """What the command did in a workspace, if it has run. Approval commits it. Not in kimi-cli."""
     proposal: Proposal | None = None
     """Text that the answer can change (`ApprovalResponse.edited`); None if it can't. Not in kimi-cli."""
 

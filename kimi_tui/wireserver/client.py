@@ -59,7 +59,9 @@ class WireClient:
         """Send the part of an event or request that the client supports. Return False if it supports none
         of it.
         """
-        visible = message if self.capabilities.supports_timeline else filter_for_client(message)
+        visible: JsonMessage | None = message
+        if not self.capabilities.supports_timeline:
+            visible = filter_for_client(message, keeps_effects=self.capabilities.supports_effects)
         if visible is None:
             return False
         await self.send_all([visible] if self.dialect is None else self.dialect.translate(visible))

@@ -19,7 +19,7 @@ _EXTENSION_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure", "files"),
     "StatusUpdate": ("session_usage",),
     "CompactionEnd": ("tokens_before", "tokens_after"),
-    "ApprovalRequest": ("rule", "danger", "proposal"),
+    "ApprovalRequest": ("rule", "danger", "reason", "effects", "proposal"),
     "ApprovalResponse": ("edited", "rule"),
     "ToolCallPart": ("tool_call_id",),
 }
@@ -28,18 +28,26 @@ JsonMessage = dict[str, Any]
 """A Wire message as JSON: `{"type", "payload"}`."""
 
 
-def filter_for_client(message: JsonMessage) -> JsonMessage | None:
-    """Return `message` without kimi-tui's extensions to Wire 1.10; None if the whole message is one."""
+_EFFECT_FIELDS = ("rule", "danger", "reason", "effects")
+"""Fields of an ApprovalRequest for clients with `supports_effects`."""
+
+
+def filter_for_client(message: JsonMessage, *, keeps_effects: bool = False) -> JsonMessage | None:
+    """Return `message` without kimi-tui's extensions to Wire 1.10; None if the whole message is one.
+
+    With `keeps_effects`, permission requests keep their rule, danger, reason and effects.
+    """
     kind, payload = message["type"], dict(message["payload"])
     if kind in _EXTENSION_TYPES:
         return None
     for name in _EXTENSION_FIELDS.get(kind, ()):
-        payload.pop(name, None)
+        if not (keeps_effects and kind == "ApprovalRequest" and name in _EFFECT_FIELDS):
+            payload.pop(name, None)
     match kind:
         case "StatusUpdate" if not payload:
             return None
         case "SubagentEvent" if isinstance(payload.get("event"), dict) and "payload" in payload["event"]:
-            nested = filter_for_client(payload["event"])
+            nested = filter_for_client(payload["event"], keeps_effects=keeps_effects)
             if nested is None:
                 return None
             payload["event"] = nested

@@ -9,7 +9,12 @@ from kimi_tui.wire.commands import HookSubscription
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo
 from kimi_tui.wireserver.params import HookParams
 
-_CAPABILITIES = {"supports_question": True, "supports_plan_mode": True, "supports_timeline": True}
+_CAPABILITIES = {
+    "supports_question": True,
+    "supports_plan_mode": True,
+    "supports_timeline": True,
+    "supports_effects": True,
+}
 
 
 def build_handshake(info: SessionInfo | None, *, version: str, for_kimi_cli: bool = False) -> dict[str, Any]:

@@ -26,6 +26,7 @@ class ClientCapabilities(Params):
     supports_question: bool = False
     supports_plan_mode: bool = False
     supports_timeline: bool = False
+    supports_effects: bool = False
 
     @property
     def unanswerable_tools(self) -> tuple[str, ...]:

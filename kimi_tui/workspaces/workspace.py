@@ -42,8 +42,11 @@ class Workspace(Protocol):
         """Return what the commands have changed, in O(changed). Raises OSError."""
         ...
 
-    async def plan(self) -> CommitPlan:
-        """Compare the effects with today's work dir. Raises OSError."""
+    async def plan(self, *, again: bool = False) -> CommitPlan:
+        """Compare the effects with today's work dir, or with the state when they were last read.
+
+        `again` reads them again, since the work dir may have changed since. Raises OSError.
+        """
         ...
 
     async def commit(self, plan: CommitPlan, *, only: Collection[str] | None = None) -> CommitResult:
@@ -82,7 +85,7 @@ class DirectWorkspace:
         """Implement `Workspace.effects`."""
         return Effects()
 
-    async def plan(self) -> CommitPlan:
+    async def plan(self, *, again: bool = False) -> CommitPlan:
         """Implement `Workspace.plan`."""
         return CommitPlan()
 

@@ -69,6 +69,11 @@ class Workspaces:
         """The backend that `start` chose. A work dir that it can't cover has no private view nevertheless."""
         return "none" if self._client is None else "overlayfs"
 
+    @property
+    def is_switched_off(self) -> bool:
+        """Whether the user wants no private views."""
+        return self._choice == "none"
+
     async def start(self) -> None:
         """Start the backend, if it hasn't been: `open` does that, too. Never raises."""
         async with self._starting:

@@ -20,6 +20,7 @@ DATES = {
     "history/journal_reader.py": "dates of repairs",
     "history/rebuild.py": "dates of repairs",
     "history/session.py": "dates of sessions",
+    "permission/secret_file_index.py": "compares modification times with when they are read",
     "history/snapshots/stat_cache.py": "compares modification times with those of the previous scan",
     "history/snapshots/manifest.py": "dates of snapshots",
     "history/snapshots/project_store.py": "expires snapshots by age; a clock change removes none",

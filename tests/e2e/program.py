@@ -100,10 +100,15 @@ class Program:
         return FinishedRun(process.returncode, stdout.decode(), stderr.decode())
 
 
-def scripted_config(scripts: Path) -> str:
-    """Return a config file whose model plays the scripts in a file. It ends with the model's table."""
+def scripted_config(scripts: Path, *, runs_first: bool = False) -> str:
+    """Return a config file whose model plays the scripts in a file. It ends with the model's table.
+
+    With `runs_first`, commands run before they are allowed, where the system supports it.
+    """
     return f"""
         default_model = "scripted"
+        [permissions]
+        run_first = {json.dumps(runs_first)}
         [providers.script]
         type = "scripted"
         scripts = {json.dumps(str(scripts))}

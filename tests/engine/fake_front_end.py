@@ -118,6 +118,8 @@ class SessionEnv:
 
     path: Path
     permissions: dict[str, Any] = field(default_factory=dict)
+    runs_first: bool = False
+    """Whether commands run before they are allowed, where the system supports it."""
     price: ModelPrice | None = None
     capabilities: frozenset[Any] | None = None
     scripts: list[str] = field(default_factory=list)
@@ -175,7 +177,7 @@ class SessionEnv:
                 "default_model": "scripted",
                 "providers": {"script": ProviderConfig(type="scripted", scripts=str(path))},
                 "models": {"scripted": model},
-                "permissions": self.permissions,
+                "permissions": {"run_first": self.runs_first, **self.permissions},
                 **more,
             }
         )

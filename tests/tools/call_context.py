@@ -31,7 +31,7 @@ class CallLog:
         self.interrupted_notes.append(text)
 
     @asynccontextmanager
-    async def exclusive(self, *, is_tracked: bool = True) -> AsyncIterator[None]:
+    async def exclusive(self, *, is_tracked: bool = True, is_trial: bool = False) -> AsyncIterator[None]:
         self.exclusive_count += 1
         self.is_exclusive = True
         try:

@@ -10,19 +10,22 @@ from pydantic import ValidationError
 from kimi_tui.base.child_environment import ChildEnvironment, FilteredEnvironment
 from kimi_tui.base.content_parts import text_of
 from kimi_tui.permission.subject import CommandSubject, Subject
-from kimi_tui.tools.approval import ToolRejected
+from kimi_tui.tools.approval import CommandMode, ToolRejected
 from kimi_tui.tools.background.tasks import BackgroundTasks
+from kimi_tui.tools.file.created_files import CreatedFiles
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.shell.bash import Bash, BashParams
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.shell.client_terminals import NO_TERMINALS
 from kimi_tui.tools.shell.private_command import PrivateCommands
 from kimi_tui.tools.shell.shell import Shell
+from kimi_tui.tools.shell.trial_runs import TrialRuns
 from kimi_tui.tools.tool import CallContext
 from kimi_tui.wire.display_blocks import BriefBlock, DisplayBlock, ShellBlock
 from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import ToolReturn
 from kimi_tui.wire.requests import Proposal
+from kimi_tui.workspaces.sandbox.policy import SandboxPolicy
 from kimi_tui.workspaces.workspaces import Workspaces
 from tests.base.test_child_environment import UsedKeys
 from tests.loop_clock import LoopClock
@@ -52,12 +55,23 @@ class FakeApproval:
         subject: Subject,
         display: tuple[DisplayBlock, ...] = (),
         proposal: Proposal | None = None,
+        reason: str = "",
     ) -> str | None:
         self.requests.append((action, description, subject, display))
         self.requested_while_exclusive |= self._log.is_exclusive
         if not self._agrees:
             raise ToolRejected
         return self.edited_command
+
+    def command_mode(self, subject: CommandSubject) -> CommandMode:
+        return "ask"
+
+
+class NoBounds:
+    """Bounds that no test needs."""
+
+    def build(self) -> SandboxPolicy:
+        raise AssertionError
 
 
 class BashEnv:
@@ -76,6 +90,7 @@ class BashEnv:
         self.tasks = BackgroundTasks(folder / "tasks", sender=self.sent)
         scope, output_folder = PathScope(self.work_dir), OutputFolder(self.output_dir)
         workspaces = Workspaces(folder / "data", choice="none")
+        private_commands = PrivateCommands(workspaces, self.shell, scope, output_folder)
         self.bash = Bash(
             scope,
             self.approval,
@@ -83,7 +98,8 @@ class BashEnv:
             output_folder,
             self.tasks,
             NO_TERMINALS,
-            PrivateCommands(workspaces, self.shell, scope, output_folder),
+            private_commands,
+            TrialRuns(workspaces, self.shell, scope, private_commands, NoBounds(), CreatedFiles()),
         )
 
     async def run(self, command: str, **arguments: object) -> ToolReturn:

@@ -54,3 +54,13 @@ def test_a_wire_1_10_client_gets_only_known_messages_and_fields(kind: type[Any])
         return
     assert filtered is not None
     assert set(filtered["payload"]) == set(WIRE_1_10[kind.__name__].split())
+
+
+def test_a_client_that_supports_effects_gets_them_and_nothing_else() -> None:
+    payload = {"id": "r", "effects": {"exit_code": 0}, "reason": None, "rule": "Edit(a)", "proposal": {}}
+    message = {"type": "ApprovalRequest", "payload": payload}
+    plain, extended = filter_for_client(message), filter_for_client(message, keeps_effects=True)
+    assert plain is not None
+    assert extended is not None
+    assert plain["payload"] == {"id": "r"}
+    assert extended["payload"] == {key: value for key, value in payload.items() if key != "proposal"}

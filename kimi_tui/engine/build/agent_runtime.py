@@ -125,6 +125,7 @@ def _build_shared_services(
         files=files,
         tasks=tasks,
         path_locks=tool_dependencies.file_tracker.write_locks,
+        created_files=tool_dependencies.file_tracker.created_files,
         limits=replace(limits, max_steps=min(limits.max_steps, core.settings.subagents.max_steps)),
         compaction=build_compaction_config(core.options, tool_dependencies.by_type),
         hooks=core.hooks,

@@ -92,6 +92,7 @@ def build_core(
         ),
         grant_store=SessionGrantStore(session, data_dir=options.data_dir),
         sensitive_reads=SensitiveReads(session.state.sensitive_reads),
+        runs_first=settings.permissions.run_first,
     )
     return SessionCore(
         wire=wire,

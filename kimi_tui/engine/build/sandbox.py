@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 from pathlib import Path
 
 from kimi_tui.base.errors import ShellUnavailable
@@ -37,17 +38,32 @@ async def open_sandbox(
     return sandbox
 
 
-def build_command_bounds(
-    options: EngineOptions, session: Session, workspace: PathScope, *, temp: Path
-) -> SandboxPolicy:
-    """Return the bounds of a command that runs before it is allowed, as the directories are now. Blocks.
+class CommandBoundsBuilder:
+    """Builds the bounds of a session's commands that run before they are allowed.
 
-    It has no network, and reads only the session's directories, the system, toolchains, and what `[sandbox]`
-    opens. `temp` is its `/tmp`.
+    They have no network, and read only the session's directories, the system, toolchains, and what
+    `[sandbox]` opens.
     """
-    policy = _build_policy(options, session, workspace, temp, network=False)
-    home = options.home_dir or Path.home()
-    return restrict_reads(policy, home=home, program_path=os.environ.get("PATH", ""))
+
+    def __init__(self, options: EngineOptions, session: Session, workspace: PathScope) -> None:
+        self._options = options
+        self._session = session
+        self._workspace = workspace
+        self._temp: Path | None = None
+
+    def build(self) -> SandboxPolicy:
+        """Implement `BoundsBuilder.build`."""
+        options = self._options
+        if self._temp is None:
+            self._temp = create_temp_dir()
+        policy = _build_policy(options, self._session, self._workspace, self._temp, network=False)
+        home = options.home_dir or Path.home()
+        return restrict_reads(policy, home=home, program_path=os.environ.get("PATH", ""))
+
+    async def close(self) -> None:
+        """Delete the commands' temporary files."""
+        if self._temp is not None:
+            await asyncio.to_thread(shutil.rmtree, self._temp, ignore_errors=True)
 
 
 def _build_policy(

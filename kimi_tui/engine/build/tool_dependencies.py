@@ -6,7 +6,7 @@ from typing import Any
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.engine.build.core import SessionCore
-from kimi_tui.engine.build.sandbox import open_sandbox
+from kimi_tui.engine.build.sandbox import CommandBoundsBuilder, open_sandbox
 from kimi_tui.engine.build.web import build_fetcher, build_search_service
 from kimi_tui.engine.session.todos import SessionTodos
 from kimi_tui.hooks.dispatcher import HookDispatcher
@@ -24,6 +24,7 @@ from kimi_tui.tools.shell.client_terminals import Terminals
 from kimi_tui.tools.shell.private_command import PrivateCommands
 from kimi_tui.tools.shell.process_registry import ProcessRegistry
 from kimi_tui.tools.shell.shell import Shell
+from kimi_tui.tools.shell.trial_runs import TrialRuns
 from kimi_tui.tools.todo import TodoStore
 from kimi_tui.tools.web.page_fetcher import PageFetcher
 from kimi_tui.tools.web.search import SearchService
@@ -40,6 +41,7 @@ class ToolDependencies:
     sandbox: CommandSandbox | None
     workspaces: Workspaces
     private_commands: PrivateCommands
+    trial_runs: TrialRuns
     file_tracker: FileTracker
     output_folder: OutputFolder
     by_type: dict[Any, object]
@@ -65,7 +67,13 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
     resources.push_async_callback(shell.close)
     file_tracker = FileTracker()
     output_folder = OutputFolder(session.dir / "output")
-    private_commands = PrivateCommands(workspaces, shell, core.workspace, output_folder, options.terminals)
+    created_files = file_tracker.created_files
+    private_commands = PrivateCommands(
+        workspaces, shell, core.workspace, output_folder, options.terminals, created_files
+    )
+    bounds = CommandBoundsBuilder(options, session, core.workspace)
+    resources.push_async_callback(bounds.close)
+    trial_runs = TrialRuns(workspaces, shell, core.workspace, private_commands, bounds, created_files)
     by_type: dict[Any, object] = {
         PathScope: core.workspace,
         Approval: core.approval,
@@ -80,6 +88,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
         ModelCapabilities: core.runtime_settings,
         Shell: shell,
         PrivateCommands: private_commands,
+        TrialRuns: trial_runs,
         OutputFolder: output_folder,
         PageFetcher: build_fetcher(settings.web),
         SearchService: build_search_service(settings),
@@ -90,6 +99,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
         sandbox=sandbox,
         workspaces=workspaces,
         private_commands=private_commands,
+        trial_runs=trial_runs,
         file_tracker=file_tracker,
         output_folder=output_folder,
         by_type=by_type,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg, msg_n
+from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.session.notices import build_notice
 from kimi_tui.tools.change_tracker import PendingCommit
@@ -15,13 +16,14 @@ from kimi_tui.workspaces.left_workspace import LeftWorkspace
 from kimi_tui.workspaces.workspaces import Workspaces
 
 _MAX_NAMED = 10
+_MAX_COMMAND_CHARS = 200
 logger = logging.getLogger(__name__)
 
 
 class LeftCommands:
     """Commits what the killed commands of one working directory had done, as changes of their calls.
 
-    Only commands that were allowed are committed. The effects of others stay in their workspaces.
+    Only commands that were allowed are committed. The effects of others are discarded and reported.
     """
 
     def __init__(
@@ -41,6 +43,8 @@ class LeftCommands:
                     await self._files.record_commit(left.owner.author, result.done)
                 elif left.owner.is_allowed:
                     result = await self._commit_one(left)
+                else:
+                    await self._discard_one(left)
             except (OSError, KimiTuiError):
                 logger.warning("can't commit what a killed command had done", exc_info=True)
                 continue
@@ -55,6 +59,20 @@ class LeftCommands:
             result = await left.commit(plan)
         conflicts = {item.effect.path: item.conflict for item in plan.conflicts}
         return CommitResult(result.done, {**conflicts, **result.failed})
+
+    async def _discard_one(self, left: LeftWorkspace) -> None:
+        effects = await left.effects()
+        await left.discard()
+        paths = [effect.path for effect in effects.items if effect.kind != "attributes"]
+        if not paths:
+            return
+        body: str = msg(
+            "Command: {command}. Discarded: {paths}.",
+            command=sanitize_line(left.owner.author.command)[:_MAX_COMMAND_CHARS],
+            paths=", ".join(printable_name(path) for path in paths[:_MAX_NAMED]),
+        )
+        title = msg("kimi-tui was killed before you allowed the changes of a command.")
+        self._sender.send(build_notice(title, body, severity="warning"))
 
     def _notify(self, result: CommitResult) -> None:
         count = len(result.done)

@@ -27,6 +27,7 @@ from kimi_tui.soul.wire_approval import ApprovalSource, WireApproval
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.background.tasks import BackgroundTasks, SubagentTaskReminder
 from kimi_tui.tools.dmail import DMailbox
+from kimi_tui.tools.file.created_files import CreatedFiles
 from kimi_tui.tools.file.media import ModelCapabilities
 from kimi_tui.tools.file.read_tracker import FileTracker, PathLocks
 from kimi_tui.tools.path_scope import PathScope
@@ -68,6 +69,7 @@ class SharedServices:
     files: SessionFiles
     tasks: BackgroundTasks
     path_locks: PathLocks
+    created_files: CreatedFiles
     limits: Limits
     """Limits of a sub-agent's task."""
     compaction: CompactionConfig
@@ -136,7 +138,7 @@ class SubagentFactory:
             Approval: approval,
             TodoStore: todos,
             DMailbox: dmailbox,
-            FileTracker: FileTracker(shared.path_locks),
+            FileTracker: FileTracker(shared.path_locks, shared.created_files),
             ModelCapabilities: runtime_settings,
             **({SubagentRunner: nested} if nested is not None else {}),
         }

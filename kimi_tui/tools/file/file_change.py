@@ -67,6 +67,8 @@ async def apply_change(
         diff = await asyncio.to_thread(diff_user_edit, file, before, after)
     async with call.exclusive(), tracker.write_locks.lock_for(file.real):
         version, note = await write_content(file, after, expected=before, editor=editor)
+    if before is None:
+        tracker.created_files.add(file.real)
     if change.is_full_content or read_state == "current":
         tracker.mark_read(file.real, version)
     notes = (*change.notes, *_build_notes(change, read_state), *filter(None, (note,)))

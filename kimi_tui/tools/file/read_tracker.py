@@ -8,6 +8,7 @@ from typing import Literal
 from weakref import WeakValueDictionary
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.tools.file.created_files import CreatedFiles
 
 
 @frozen
@@ -60,10 +61,13 @@ class FileTracker:
 
     `edit_locks` serializes an agent's changes of one file, from the proposal to the write. `write_locks` is
     held only for the write and shared by all agents of a session: an agent that awaits approval never blocks
-    another one.
+    another one. `created_files` are shared as well.
     """
 
-    def __init__(self, write_locks: PathLocks | None = None) -> None:
+    def __init__(
+        self, write_locks: PathLocks | None = None, created_files: CreatedFiles | None = None
+    ) -> None:
+        self.created_files = created_files or CreatedFiles()
         self.edit_locks = PathLocks()
         self.write_locks = write_locks or PathLocks()
         self._versions: dict[Path, FileVersion] = {}

@@ -25,7 +25,7 @@ class PlanMode:
 
     def refusal_reason(self, tool: Tool[Any], params: BaseModel) -> str:
         """Return why a call may not run now; empty if it may."""
-        if not self.is_on or tool.is_read_only(params):
+        if not self.is_on or tool.is_read_only(params) or tool.discards_changes(params):
             return ""
         changed = tool.target_files(params)
         if changed and all(self._is_plan_path(name) for name in changed):

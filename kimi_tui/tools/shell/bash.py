@@ -17,15 +17,17 @@ from kimi_tui.permission.bash.command_line import BashCommandLine, parse_command
 from kimi_tui.permission.read_only_commands import is_read_only
 from kimi_tui.permission.subject import CommandSubject
 from kimi_tui.permission.writable_roots import WritableRoots
-from kimi_tui.tools.approval import Approval
+from kimi_tui.tools.approval import Approval, ToolRejected
 from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.tools.plan.plan_mode import REFUSAL
 from kimi_tui.tools.shell.background_command import BackgroundCommand, format_exit_status
 from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
 from kimi_tui.tools.shell.client_terminals import Terminals
 from kimi_tui.tools.shell.foreground_command import ForegroundCommand, ShownOutput
-from kimi_tui.tools.shell.private_command import MustRunDirectly, PrivateCommands
+from kimi_tui.tools.shell.private_command import MustRunDirectly, PrivateCommands, PrivateRun
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
+from kimi_tui.tools.shell.trial_runs import MustAskFirst, RunsDirectly, TrialRequest, TrialRuns
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.wire.display_blocks import ShellBlock
 from kimi_tui.wire.events import ToolReturn
@@ -77,6 +79,7 @@ class Bash(Tool[BashParams]):
         tasks: BackgroundTasks,
         terminals: Terminals,
         private_commands: PrivateCommands,
+        trial_runs: TrialRuns,
     ) -> None:
         self._path_scope = path_scope
         self._approval = approval
@@ -85,6 +88,7 @@ class Bash(Tool[BashParams]):
         self._tasks = tasks
         self._terminals = terminals
         self._private_commands = private_commands
+        self._trial_runs = trial_runs
 
     @property
     def description(self) -> str:
@@ -97,6 +101,12 @@ class Bash(Tool[BashParams]):
         roots = WritableRoots.resolve(self._path_scope.work_dir, self._path_scope.additional_dirs)
         return is_read_only(parse_command(params.command), roots)
 
+    def discards_changes(self, params: BashParams) -> bool:
+        """Return whether the command runs in a workspace whose changes are discarded, as in plan mode."""
+        if params.run_in_background or self._trial_runs.is_unavailable:
+            return False
+        return self._approval.command_mode(CommandSubject.parse(params.command)) == "discard"
+
     def shell_command(self, params: BashParams) -> str:
         """Return the command."""
         return params.command
@@ -106,24 +116,54 @@ class Bash(Tool[BashParams]):
         command = params.command.replace("\r\n", "\n")
         if (problem := _find_problem(command)) is not None:
             return failure(problem, brief="not run")
-        line = parse_command(command)
-        edited = await self._request_approval(line, params, call)
+        subject = CommandSubject.parse(command)
+        try:
+            return await self._run_first(subject, params, call)
+        except RunsDirectly as answer:
+            edited = answer.edited
+        except MustAskFirst as reason:
+            if self._is_refused_now(subject, params):
+                return failure(f"{REFUSAL} {_sentence(str(reason))}".rstrip(), brief="not allowed now")
+            edited = await self._request_approval(subject, params, call, str(reason))
         if edited is None or edited.strip() == command.strip():
-            return await self._start(line, params, call)
+            return await self._start(subject, params, call)
         edited = edited.rstrip("\n")
         if (problem := _find_problem(edited)) is not None:
             return failure(
                 f"The user changed the command, but the new command can't be run. {problem}", brief="not run"
             )
         params.command = edited  # `shell_command` returns the command that actually runs
-        result = await self._start(parse_command(edited), params, call)
+        result = await self._start(CommandSubject.parse(edited), params, call)
         note = f"The user changed the command before it ran. The new command: `{edited}`"
         return replace(result, message=f"{note}\n{result.message}")
 
+    async def _run_first(self, subject: CommandSubject, params: BashParams, call: CallContext) -> ToolReturn:
+        """Run the command before it is allowed, if it needs to be. Raises MustAskFirst and RunsDirectly."""
+        mode = self._approval.command_mode(subject)
+        if mode == "ask" or self._trial_runs.is_unavailable:
+            raise MustAskFirst
+        if params.run_in_background:
+            raise MustAskFirst(msg("it runs in the background"))
+        timeout_s = params.timeout or _TIMEOUT_S
+        trial = TrialRequest(subject, sanitize_line(params.description), discards=mode == "discard")
+        async with call.exclusive(is_tracked=False, is_trial=True):
+            command = ForegroundCommand(call, timeout_s)
+            with self._open_output(command) as output:
+                try:
+                    run = await self._trial_runs.run(trial, output, command=command, approval=self._approval)
+                except ShellUnavailable as problem:
+                    return failure(str(problem), brief=problem.what)
+            return _build_private_result(run, output.captured, command)
+
+    def _is_refused_now(self, subject: CommandSubject, params: BashParams) -> bool:
+        """Return whether plan mode forbids to run the command where its changes take effect."""
+        mode = self._approval.command_mode(subject)
+        return mode == "discard" and not self.is_read_only(params)
+
     async def _request_approval(
-        self, line: BashCommandLine, params: BashParams, call: CallContext
+        self, subject: CommandSubject, params: BashParams, call: CallContext, reason: str
     ) -> str | None:
-        command = line.text
+        command = subject.line.text
         purpose = sanitize_line(params.description) or (
             "Run in the background" if params.run_in_background else ""
         )
@@ -131,14 +171,18 @@ class Bash(Tool[BashParams]):
             call,
             action="run command in the background" if params.run_in_background else "run command",
             description=f"{purpose}: `{command}`" if purpose else f"Run `{command}`",
-            subject=CommandSubject(line),
+            subject=subject,
             display=(ShellBlock(command),),
             proposal=Proposal(command, "command.sh"),
+            reason=reason,
         )
 
-    async def _start(self, line: BashCommandLine, params: BashParams, call: CallContext) -> ToolReturn:
+    async def _start(self, subject: CommandSubject, params: BashParams, call: CallContext) -> ToolReturn:
+        line = subject.line
         if not params.run_in_background:
             async with call.exclusive(is_tracked=False):
+                if self._is_refused_now(subject, params):
+                    raise ToolRejected(REFUSAL, ends_turn=False)
                 return await self._run_foreground(line, params, call)
         background = BackgroundCommand(
             line.text,
@@ -194,11 +238,7 @@ class Bash(Tool[BashParams]):
             except ShellUnavailable as problem:
                 return failure(str(problem), brief=problem.what)
         command.exit = run.exit
-        result = _build_result(run.exit, output.captured, command.deadline.timeout_s, in_sandbox=False)
-        if not run.note:
-            return result
-        command.show_output(f"\n[{run.note}]\n")
-        return replace(result, message=f"{result.message} {run.note}")
+        return _build_private_result(run, output.captured, command)
 
     async def _run_directly(self, text: str, command: ForegroundCommand) -> ToolReturn:
         work_dir, deadline = self._path_scope.work_dir, command.deadline
@@ -235,6 +275,10 @@ class Bash(Tool[BashParams]):
             output.captured.close()
 
 
+def _sentence(reason: str) -> str:
+    return f"This command can't run in a private copy of the files: {reason.rstrip('.')}." if reason else ""
+
+
 def _find_problem(command: str) -> str | None:
     """Return why `command` can't be run. The user must be able to see all of what they approve."""
     if not command.strip():
@@ -253,6 +297,14 @@ def _format_withheld(names: Sequence[str]) -> str:
         f"{', '.join(names)} is hidden from commands because it contains the model's API key. If the task "
         f"needs it, tell the user to set `env = {json.dumps(list(names))}` under [sandbox] in the config."
     )
+
+
+def _build_private_result(run: PrivateRun, output: CapturedOutput, command: ForegroundCommand) -> ToolReturn:
+    result = _build_result(run.exit, output, command.deadline.timeout_s, in_sandbox=False)
+    if not run.note:
+        return result
+    command.show_output(f"\n[{run.note}]\n")
+    return replace(result, message=f"{result.message} {run.note}")
 
 
 def _build_result(

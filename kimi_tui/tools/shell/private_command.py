@@ -9,6 +9,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.shielding import run_in_thread_shielded, run_shielded
 from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.tools.change_tracker import PendingCommit
+from kimi_tui.tools.file.created_files import CreatedFiles
 from kimi_tui.tools.path_scope import PathScope, printable_name
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.shell.client_terminals import NO_TERMINALS, Terminals
@@ -62,7 +63,9 @@ class PrivateCommands:
         path_scope: PathScope,
         output_folder: OutputFolder,
         terminals: Terminals = NO_TERMINALS,
+        created_files: CreatedFiles | None = None,
     ) -> None:
+        self._created_files = created_files or CreatedFiles()
         self._terminals = terminals
         self._workspaces = workspaces
         self._shell = shell
@@ -71,13 +74,13 @@ class PrivateCommands:
 
     async def find_problem(self) -> str:
         """Return why no command can run in a private view; empty if one can."""
-        if self._runs_elsewhere:
-            return self._runs_elsewhere
+        if self.runs_elsewhere:
+            return self.runs_elsewhere
         scope = self._path_scope
         return (await self._workspaces.status(scope.work_dir, scope.additional_dirs)).problem
 
     @property
-    def _runs_elsewhere(self) -> str:
+    def runs_elsewhere(self) -> str:
         """Where all commands run; empty if they may run in a private view."""
         if self._shell.sandbox is not None:
             return "commands run in the sandbox"
@@ -90,7 +93,7 @@ class PrivateCommands:
 
         Raises MustRunDirectly and ShellUnavailable, after which nothing has changed.
         """
-        if reason := self._runs_elsewhere or direct_run_reason(line):
+        if reason := self.runs_elsewhere or direct_run_reason(line):
             raise MustRunDirectly(reason)
         owner = WorkspaceOwner(author=command.author, is_allowed=True)
         async with self._workspaces.open(
@@ -117,15 +120,28 @@ class PrivateCommands:
                 raise MustRunDirectly(reason)
             return PrivateRun(exit_, await run_shielded(self._commit(workspace, line.text, command)))
 
+    async def commit(
+        self, workspace: Workspace, plan: CommitPlan, text: str, command: ForegroundCommand
+    ) -> tuple[str, ...]:
+        """Commit the effects of `plan`, even if this task is canceled.
+
+        Return a sentence for each path that was left alone.
+        """
+        return await run_shielded(self._commit_plan(workspace, plan, text, command))
+
     async def _commit(self, workspace: Workspace, text: str, command: ForegroundCommand) -> tuple[str, ...]:
-        """Commit the effects. Return a sentence for each path that was left alone."""
-        plan = await workspace.plan()
+        return await self._commit_plan(workspace, await workspace.plan(), text, command)
+
+    async def _commit_plan(
+        self, workspace: Workspace, plan: CommitPlan, text: str, command: ForegroundCommand
+    ) -> tuple[str, ...]:
         conflicts = {item.effect.path: item.conflict for item in plan.conflicts}
         saved = await self._save_versions(plan, conflicts)
         paths = tuple(effect.path for effect in plan.takes)
         async with command.tracking_commit(PendingCommit(paths, text)):
             result = await workspace.commit(plan)
         failed = {**conflicts, **result.failed}
+        self._created_files.record_commit(plan.takes, failed)
         if failed:
             logger.warning("effects were not committed: %s", failed)
         return tuple(_describe_left_alone(path, reason, saved) for path, reason in failed.items())

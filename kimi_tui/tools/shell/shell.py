@@ -7,6 +7,7 @@ import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 from kimi_tui.base.child_environment import ChildEnvironment
@@ -43,6 +44,7 @@ COMMAND_ENVIRONMENT = {
     "TERM": "dumb",
 }
 """Variables set for all commands: no pager, no prompts, no colors."""
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 @frozen
@@ -119,8 +121,9 @@ class Shell:
         on_start: Callable[[int], Awaitable[None]] | None = None,
         marker: str = "",
         starter: ProcessStarter = DirectStarter(),
+        variables: Mapping[str, str] = NO_VARIABLES,
     ) -> ExitStatus:
-        """Run `command` and pass on its output.
+        """Run `command` and pass on its output. `variables` are added to its environment.
 
         `on_start` gets the process group, whose environment carries `marker`. `starter` starts the process: a
         workspace does so in its view. A timeout or a cancellation ends everything the command started.
@@ -131,7 +134,7 @@ class Shell:
         registry = self._process_registry if not marker else None
         with registry.starting() if registry is not None else nullcontext():
             try:
-                process = await self._start_process(command, work_dir, pipe, marker, starter)
+                process = await self._start_process(command, work_dir, pipe, marker, starter, variables)
             except BaseException:
                 pipe.close()
                 raise
@@ -170,10 +173,16 @@ class Shell:
             await asyncio.to_thread(kill_commands, f"{self._id}.")
 
     async def _start_process(
-        self, command: str, work_dir: Path, output: OutputPipe, marker: str, starter: ProcessStarter
+        self,
+        command: str,
+        work_dir: Path,
+        output: OutputPipe,
+        marker: str,
+        starter: ProcessStarter,
+        variables: Mapping[str, str],
     ) -> CommandProcess:
         program = [find_shell(), "-c", command]
-        environment = {**self._environment.variables(), **COMMAND_ENVIRONMENT}
+        environment = {**self._environment.variables(), **COMMAND_ENVIRONMENT, **variables}
         if self.sandbox is not None:
             program = self.sandbox.wrap_command(program)
             environment = self.sandbox.filter_environment(environment)

@@ -20,11 +20,15 @@ from kimi_tui.tui.keys.tables import REVIEW_KEYS
 from kimi_tui.tui.widgets.action_button import ActionButton
 from kimi_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
+from kimi_tui.wire.display_blocks import ShellBlock
 from kimi_tui.wire.events import ApprovalResponse
 from kimi_tui.wire.requests import ApprovalRequest
 
 ReviewDecision = Literal["accept", "reject"]
 
+_MAX_SHORT_LINES = 4
+_MAX_SHORT_CHARS = 300
+"""A command with fewer lines and characters fits into the dialog."""
 REJECTED_AMONG_OTHERS = (
     "the user reviewed the calls of this step together, and rejected this one but not all of them"
 )
@@ -49,6 +53,8 @@ class BatchReview(ModalScreen[tuple[ApprovalResponse, ...]]):
         self._decisions: dict[str, ReviewDecision] = {}
         self._edited_texts: dict[str, str] = {}
         self._is_editing = False
+        self._seen: set[str] = set()
+        """Ids of the requests whose whole command has been on the screen."""
 
     def compose(self) -> ComposeResult:
         """Yield the list of requests, the highlighted request, and the actions."""
@@ -140,6 +146,8 @@ class BatchReview(ModalScreen[tuple[ApprovalResponse, ...]]):
         line.update(head)
         line.set_class(bool(danger), "-dangerous")
         self.body.show_request(request)
+        if not _has_long_command(request):
+            self._seen.add(request.id)
 
     # keys
 
@@ -160,15 +168,21 @@ class BatchReview(ModalScreen[tuple[ApprovalResponse, ...]]):
     def action_decide(self, decision: ReviewDecision) -> None:
         """Accept or reject the highlighted request and move to the next undecided one."""
         current = self.choices.highlighted
+        if decision == "accept" and self._requests[current].id not in self._seen:
+            self._notify_unseen()
+            return
         self._decisions[self._requests[current].id] = decision
         others = [*range(current + 1, len(self._requests)), *range(current)]
         undecided = (index for index in others if self._requests[index].id not in self._decisions)
         self._show(next(undecided, current))
 
     def action_decide_rest(self, decision: ReviewDecision) -> None:
-        """Accept or reject every undecided request."""
+        """Accept or reject every undecided request; accept only commands that have been on the screen."""
         for request in self._requests:
-            self._decisions.setdefault(request.id, decision)
+            if decision == "reject" or request.id in self._seen or not _has_long_command(request):
+                self._decisions.setdefault(request.id, decision)
+            elif request.id not in self._decisions:
+                self._notify_unseen()
         self._show(self.choices.highlighted)
 
     async def action_edit(self) -> None:
@@ -187,8 +201,25 @@ class BatchReview(ModalScreen[tuple[ApprovalResponse, ...]]):
         self._is_editing = False
         if edited is not None and any(known.id == request.id for known in self._requests):
             self._edited_texts[request.id] = edited
+            self._seen.discard(request.id)
             self._decisions.pop(request.id, None)
             self._show(self.choices.highlighted)
+
+    @on(RequestBody.CommandPainted)
+    def _handle_painted(self, event: RequestBody.CommandPainted) -> None:
+        event.stop()
+        self._note_seen()
+
+    def _note_seen(self) -> None:
+        if not self.body.n_unseen_rows:
+            self._seen.add(self._highlighted_request.id)
+
+    def _notify_unseen(self) -> None:
+        self.notify(
+            tr("Part of a command hasn't been on the screen yet. Page down first."),
+            severity="warning",
+            markup=False,
+        )
 
     def action_layout(self) -> None:
         """Toggle between one and two columns in diffs."""
@@ -224,3 +255,12 @@ class BatchReview(ModalScreen[tuple[ApprovalResponse, ...]]):
                 if decision == "reject"
             ),
         )
+
+
+def _has_long_command(request: ApprovalRequest) -> bool:
+    """Return whether a command may not fit on the screen."""
+    return any(
+        isinstance(block, ShellBlock)
+        and (block.command.count("\n") >= _MAX_SHORT_LINES or len(block.command) > _MAX_SHORT_CHARS)
+        for block in request.display
+    )

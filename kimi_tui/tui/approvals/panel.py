@@ -10,10 +10,10 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.frontend.answer_choices import RESPONSES, ChoiceId, choices_for
+from kimi_tui.frontend.answer_choices import ALLOWING, RESPONSES, ChoiceId, choices_for
 from kimi_tui.frontend.request_summary import danger_of, question_of, rule_of, source_of
 from kimi_tui.frontend.session_state import SessionViewState
-from kimi_tui.i18n.translate import tr
+from kimi_tui.i18n.translate import tr, tr_n
 from kimi_tui.tui.approvals.answer_row import AnswerButton, AnswerRow
 from kimi_tui.tui.approvals.pending_approval import PendingApproval
 from kimi_tui.tui.approvals.request_body import RequestBody
@@ -86,6 +86,7 @@ class ApprovalPanel(RequestPanel):
                 id="approval-review",
             )
         yield RequestBody()
+        yield Static(id="approval-more", markup=False)
         yield Static(id="approval-danger", markup=False)
         yield Static(id="approval-rule", markup=False)
         yield self._answers
@@ -102,7 +103,8 @@ class ApprovalPanel(RequestPanel):
         has_room = rows >= _MIN_ROWS_FOR_RULE or self._confirms_always
         rule.display = shown is not None and shown.rule is not None and has_room
         danger = shown is not None and bool(danger_of(shown))
-        others = 2 + danger + rule.display + self.gutter.height
+        more = self.query_one("#approval-more", Static)
+        others = 2 + danger + rule.display + more.display + self.gutter.height
         self.body.styles.max_height = max(rows - others, 1)
 
     @property
@@ -146,6 +148,7 @@ class ApprovalPanel(RequestPanel):
         line.update(f"⚠ {danger}")
         line.display = bool(danger)
         self.body.show_request(request)
+        self.query_one("#approval-more").display = False
         self._show_rule(again=False)
         await self._answers.show_choices(choices_for(request, is_edited=approval.is_edited))
 
@@ -157,6 +160,27 @@ class ApprovalPanel(RequestPanel):
                 rule_of(self._approval.proposed_request, again=key)
             )
         self.set_max_rows(self._max_rows)
+
+    def _has_seen_enough(self, choice: ChoiceId) -> bool:
+        """Return whether all of the command has been on the screen, if `choice` allows it."""
+        if choice not in ALLOWING or not self.body.n_unseen_rows:
+            return True
+        self._show_unseen_rows()
+        return False
+
+    @on(RequestBody.CommandPainted)
+    def _handle_painted(self, event: RequestBody.CommandPainted) -> None:
+        event.stop()
+        self._show_unseen_rows()
+
+    def _show_unseen_rows(self) -> None:
+        """Show how much of the command hasn't been on the screen."""
+        count = self.body.n_unseen_rows
+        line = self.query_one("#approval-more", Static)
+        line.update(tr_n("{count} more line · scroll down", "{count} more lines · scroll down", count))
+        if line.display != bool(count):
+            line.display = bool(count)
+            self.set_max_rows(self._max_rows)
 
     def _handle_highlight_change(self) -> None:
         if self._confirms_always and self._answers.choice != "always":
@@ -187,7 +211,7 @@ class ApprovalPanel(RequestPanel):
 
     def action_answer(self, choice: ChoiceId) -> None:
         """Answer with `choice`. "Always" needs a second key press because its letter may begin a sentence."""
-        if not self.is_ready:
+        if not self.is_ready or not self._has_seen_enough(choice):
             return
         if choice == "always" and self._answers.choice != choice:
             self._answers.highlight(choice)
@@ -197,7 +221,8 @@ class ApprovalPanel(RequestPanel):
 
     def action_choose(self) -> None:
         """Answer with the highlighted choice."""
-        if self.is_ready and (choice := self._answers.choice) is not None:
+        choice = self._answers.choice
+        if self.is_ready and choice is not None and self._has_seen_enough(choice):
             self._answer(choice)
 
     def action_move(self, places: int) -> None:
@@ -224,7 +249,7 @@ class ApprovalPanel(RequestPanel):
     @on(AnswerButton.Pressed)
     def _handle_click(self, event: AnswerButton.Pressed) -> None:
         event.stop()
-        if self.is_ready and self.accepts_clicks:
+        if self.is_ready and self.accepts_clicks and self._has_seen_enough(event.choice):
             self._answer(event.choice)
 
     async def on_key(self, event: events.Key) -> None:

@@ -3,8 +3,14 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from textual.message import Message
+from textual.strip import Strip
+
 from kimi_tui.base.terminal_text import sanitize_line, show_invisible
-from kimi_tui.frontend.request_summary import rule_of
+from kimi_tui.frontend.effect_lines import LineKind, describe_effects
+from kimi_tui.frontend.request_summary import reason_of, rule_of
+from kimi_tui.frontend.unusual_lines import find_unusual_lines
+from kimi_tui.i18n.translate import tr_n
 from kimi_tui.tui.markdown.styled_line import BLANK, Span, StyledLine, span_width, text_style
 from kimi_tui.tui.markdown.syntax import highlight
 from kimi_tui.tui.markdown.wrap import chop, wrap
@@ -16,8 +22,20 @@ from kimi_tui.tui.transcript.side_by_side_diff import (
     render_side_by_side,
 )
 from kimi_tui.tui.widgets.line_view import LineView
+from kimi_tui.wire.command_effects import CommandEffects
 from kimi_tui.wire.display_blocks import BriefBlock, DiffBlock, DisplayBlock, ShellBlock
 from kimi_tui.wire.requests import ApprovalRequest
+
+_EFFECT_ROLES: Mapping[LineKind, tuple[str, ...]] = MappingProxyType(
+    {
+        "ok": ("done",),
+        "failed": ("failed",),
+        "note": ("dim",),
+        "output": ("dim",),
+        "file": (),
+        "conflict": ("failed", "strong"),
+    }
+)
 
 
 class RequestBody(LineView):
@@ -26,17 +44,44 @@ class RequestBody(LineView):
     two_columns: bool | None = None
     """Whether diffs have two columns; None if the width decides."""
 
+    class CommandPainted(Message):
+        """Posted when more of the command has been on the screen."""
+
     _request: ApprovalRequest | None = None
+    _n_command_rows: int = 0
+    """Number of rows from the first one to the last one of the command."""
+    _painted_rows: set[int]
+    """Rows of the command that have been on the screen."""
     _diffs: Mapping[int, Diff] = MappingProxyType({})
     """Diffs of the request, by index of their display block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._painted_rows = set()
 
     def show_request(self, request: ApprovalRequest) -> None:
         """Show `request` from its top."""
         self._request = request
+        self._n_command_rows = 0
+        self._painted_rows = set()
         self._diffs = {
             index: Diff(block) for index, block in enumerate(request.display) if isinstance(block, DiffBlock)
         }
         self.show(self)
+
+    @property
+    def n_unseen_rows(self) -> int:
+        """How many rows of the command haven't been on the screen yet."""
+        return max(self._n_command_rows - len(self._painted_rows), 0)
+
+    def render_line(self, y: int) -> Strip:
+        """Render visible line `y`, and note that it has been on the screen."""
+        strip = super().render_line(y)
+        row = y + round(self.scroll_offset.y)
+        if row < self._n_command_rows and row not in self._painted_rows:
+            self._painted_rows.add(row)
+            self.post_message(self.CommandPainted())
+        return strip
 
     def build_lines(self, width: int) -> list[StyledLine]:
         """Return the request, followed by its rule if that is longer than one line."""
@@ -45,18 +90,32 @@ class RequestBody(LineView):
             return []
         two_columns = width >= MIN_SIDE_BY_SIDE_WIDTH if self.two_columns is None else self.two_columns
         lines: list[StyledLine] = []
+        n_command_rows = 0
         for index, block in enumerate(request.display):
-            block_lines = (
-                _diff_lines(self._diffs[index], width, two_columns=two_columns)
-                if index in self._diffs
-                else _block_lines(block, width)
-            )
+            if isinstance(block, BriefBlock) and request.effects is not None:
+                block_lines = effect_lines(request.effects, width)
+            elif index in self._diffs:
+                block_lines = _diff_lines(self._diffs[index], width, two_columns=two_columns)
+            else:
+                block_lines = _block_lines(block, width)
             lines += [BLANK, *block_lines] if lines and block_lines else block_lines
+            if isinstance(block, ShellBlock):
+                n_command_rows = len(lines)
+                if reason := reason_of(request):
+                    lines += [BLANK, *_text_lines(reason, width)]
+        self._set_command_rows(n_command_rows)
         lines = lines or _text_lines(request.description, width)
         rule = rule_of(request)
         rule_width = width + GUTTER + self.show_vertical_scrollbar * self.scrollbar_size_vertical
         is_long_rule = span_width([(rule, text_style())]) > rule_width
         return [*lines, BLANK, *_text_lines(rule, width)] if is_long_rule else lines
+
+    def _set_command_rows(self, count: int) -> None:
+        """Set the number of rows of the command. At another width, it has to be seen again unless it was."""
+        was_seen = bool(self._n_command_rows) and not self.n_unseen_rows
+        if count != self._n_command_rows:
+            self._n_command_rows = count
+            self._painted_rows = set(range(count)) if was_seen else set()
 
     def toggle_layout(self) -> None:
         """Toggle between one and two columns in diffs."""
@@ -80,11 +139,33 @@ def change_counts(request: ApprovalRequest) -> str:
 def _block_lines(block: DisplayBlock, width: int) -> list[StyledLine]:
     match block:
         case ShellBlock(command=command, language=language):
-            return _command_lines(command, language, width)
+            return [*_unusual_lines(command, width), *_command_lines(command, language, width)]
         case BriefBlock(text=text):
             return _text_lines(text, width)
         case _:
             return []
+
+
+def effect_lines(effects: CommandEffects, width: int) -> list[StyledLine]:
+    """Return the lines of a command's effects."""
+    return [
+        line
+        for each in describe_effects(effects)
+        for line in wrap([(show_invisible(each.text), text_style(*_EFFECT_ROLES[each.kind]))], width)
+    ]
+
+
+def _unusual_lines(command: str, width: int) -> list[StyledLine]:
+    unusual = find_unusual_lines(command)
+    if not unusual:
+        return []
+    head = tr_n("{count} line. Unusual:", "{count} lines. Unusual:", len(command.splitlines()))
+    rows = [(f"{number:>4}  {show_invisible(line)}", text_style("failed")) for number, line in unusual]
+    return [
+        *wrap([(head, text_style("dim"))], width),
+        *(line for row in rows for line in wrap([row], width)),
+        BLANK,
+    ]
 
 
 def _command_lines(command: str, language: str, width: int) -> list[StyledLine]:

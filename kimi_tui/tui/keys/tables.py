@@ -270,6 +270,7 @@ APPROVAL_KEYS = (
     Key("approvals.once", "y", "answer('once')", "yes"),
     Key("approvals.session", "a", "answer('session')", "yes, for this session"),
     Key("approvals.always", "p", "answer('always')", "always allow"),
+    Key("approvals.direct", "x", "answer('direct')", "run the command for real"),
     Key("approvals.no", "n", "answer('no')", "no"),
     Key("approvals.feedback", "f", "answer('feedback')", "no, and tell it what to do instead"),
     Key("approvals.edit", "e", "answer('edit')", "edit the proposal in your editor"),

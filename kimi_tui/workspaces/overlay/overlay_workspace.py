@@ -117,8 +117,10 @@ class OverlayWorkspace:
             self._effects = await asyncio.to_thread(self._commit_of_layer().read_effects)
         return self._effects
 
-    async def plan(self) -> CommitPlan:
+    async def plan(self, *, again: bool = False) -> CommitPlan:
         """Implement `Workspace.plan`."""
+        if again:
+            self._effects = None
         effects = await self.effects()
         return await asyncio.to_thread(self._commit_of_layer().plan, effects)
 

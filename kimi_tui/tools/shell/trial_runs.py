@@ -1,0 +1,299 @@
+"""Commands that run before they are allowed: in a bounded workspace, whose effects the user approves."""
+
+import asyncio
+import logging
+import re
+from pathlib import Path
+from typing import NoReturn, Protocol
+
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
+from kimi_tui.permission.effect_review import EffectReview
+from kimi_tui.permission.network_programs import find_network_program
+from kimi_tui.permission.secret_file_index import SecretFileIndex
+from kimi_tui.permission.subject import CommandSubject
+from kimi_tui.tools.approval import Approval, ToolRejected, TrialSummary
+from kimi_tui.tools.file.created_files import CreatedFiles
+from kimi_tui.tools.path_scope import PathScope, printable_name
+from kimi_tui.tools.shell.direct_commands import direct_run_reason
+from kimi_tui.tools.shell.effect_summary import build_changes, select_effects, summarize_effects
+from kimi_tui.tools.shell.foreground_command import ForegroundCommand
+from kimi_tui.tools.shell.output_pipe import OutputReceiver
+from kimi_tui.tools.shell.output_tail import OutputTail
+from kimi_tui.tools.shell.private_command import PrivateCommands, PrivateRun
+from kimi_tui.tools.shell.shell import ExitStatus, Shell
+from kimi_tui.wire.display_blocks import ShellBlock
+from kimi_tui.workspaces.effects import CommitPlan
+from kimi_tui.workspaces.open_record import WorkspaceOwner
+from kimi_tui.workspaces.sandbox.policy import SandboxPolicy
+from kimi_tui.workspaces.workspace import Workspace
+from kimi_tui.workspaces.workspaces import Workspaces
+
+logger = logging.getLogger(__name__)
+
+_VARIABLES = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "diff.autoRefreshIndex",
+    "GIT_CONFIG_VALUE_0": "false",
+}
+"""`git status` and `git diff` don't write the index, so that they have no effects."""
+_READ_ONLY_ERRORS = ("Read-only file system", "EROFS", "Errno 30]", "os error 30")
+_UNREACHABLE_PATH = re.compile(
+    r"(?:No such file|Permission denied|cannot access|not found|ENOENT|EACCES|FileNotFound|PermissionError)"
+)
+PLAN_MODE_NOTE = (
+    "Plan mode is on: the command ran in a private copy of the files, and its changes were discarded."
+)
+
+
+class BoundsBuilder(Protocol):
+    """Builds the bounds of commands that run before they are allowed."""
+
+    def build(self) -> SandboxPolicy:
+        """Return the bounds, for the directories as they are now. Blocks."""
+        ...
+
+
+class MustAskFirst(Exception):
+    """A command can't be judged by its effects, and has changed nothing; the message is the reason.
+
+    The message is empty if the reason applies to all commands of the session.
+    """
+
+
+class RunsDirectly(Exception):
+    """The user wants a command to run without bounds: the one they edited, or the same one."""
+
+    def __init__(self, edited: str | None) -> None:
+        super().__init__(edited or "")
+        self.edited = edited
+
+
+@frozen
+class TrialRequest:
+    """A command to run first."""
+
+    subject: CommandSubject
+    purpose: str
+    discards: bool
+    """Whether its effects are always discarded."""
+
+
+class TrialRuns:
+    """Runs commands in bounded workspaces, and commits the effects that are allowed."""
+
+    def __init__(
+        self,
+        workspaces: Workspaces,
+        shell: Shell,
+        path_scope: PathScope,
+        private_commands: PrivateCommands,
+        bounds: BoundsBuilder,
+        created_files: CreatedFiles,
+    ) -> None:
+        self._workspaces = workspaces
+        self._shell = shell
+        self._path_scope = path_scope
+        self._private_commands = private_commands
+        self._bounds = bounds
+        self._created_files = created_files
+        self._secret_files = SecretFileIndex()
+        self.is_unavailable = False
+        """Whether no command can run before it is allowed, as far as that is known."""
+
+    async def find_problem(self) -> str:
+        """Return why no command can run before it is allowed; empty if one can."""
+        problem = self._private_commands.runs_elsewhere or (
+            await self._workspaces.find_bounds_problem() or await self._private_commands.find_problem()
+        )
+        self.is_unavailable = bool(problem)
+        return problem
+
+    async def run(
+        self, trial: TrialRequest, output: OutputReceiver, *, command: ForegroundCommand, approval: Approval
+    ) -> PrivateRun:
+        """Run a command, get consent for its effects if they need it, and commit them.
+
+        Raises MustAskFirst, RunsDirectly, ToolRejected and ShellUnavailable, after which nothing has changed.
+        """
+        subject = trial.subject
+        if self._private_commands.runs_elsewhere:
+            self.is_unavailable = True
+            raise MustAskFirst
+        if problem := await self._workspaces.find_bounds_problem():
+            self._handle_unavailable(problem, approval)
+        if reason := await asyncio.to_thread(_find_reason, subject, approval):
+            raise MustAskFirst(reason)
+        bounds = await asyncio.to_thread(self._bounds.build)
+        roots = (self._path_scope.work_dir, *self._path_scope.additional_dirs)
+        async with self._workspaces.open(
+            self._path_scope.work_dir,
+            added_dirs=self._path_scope.additional_dirs,
+            owner=WorkspaceOwner(author=command.author, is_allowed=False),
+            bounds=bounds,
+            watched=await asyncio.to_thread(self._secret_files.find, roots),
+        ) as workspace:
+            if not workspace.is_private:
+                self._handle_unavailable(self._workspaces.problem, approval)
+            tail = OutputTail(output)
+            exit_ = await self._shell.run(
+                trial.subject.line.text,
+                work_dir=self._path_scope.work_dir,
+                timeout_s=command.deadline,
+                output=tail,
+                starter=workspace,
+                variables=_VARIABLES,
+            )
+            await self._check_run(workspace, exit_, tail.text, approval)
+            judgement = _Judgement(self, trial, workspace, command=command, approval=approval)
+            return await judgement.conclude(exit_, tail.text)
+
+    def _handle_unavailable(self, problem: str, approval: Approval) -> NoReturn:
+        """Report why no command can run first, unless the user has switched that off. Raises MustAskFirst."""
+        self.is_unavailable = True
+        if not self._workspaces.is_switched_off:
+            approval.report_unavailable_trials(problem)
+        raise MustAskFirst
+
+    async def _check_run(
+        self, workspace: Workspace, exit_: ExitStatus, output: str, approval: Approval
+    ) -> None:
+        """Raise MustAskFirst if the command may have failed due to the bounds."""
+        reason = await workspace.finish(output)
+        if reason and not exit_.timed_out:
+            raise MustAskFirst(reason)
+        if exit_.status == 0:
+            return
+        if workspace.report.n_network_attempts:
+            raise MustAskFirst(msg("it tried to reach the network"))
+        if any(error in output for error in _READ_ONLY_ERRORS):
+            raise MustAskFirst(msg("it changes files outside the working directory"))
+        if _UNREACHABLE_PATH.search(output):
+            path = await asyncio.to_thread(approval.find_outside_path_in_text, output)
+            if path:
+                raise MustAskFirst(msg("it needs {path}, which is outside the working directory", path=path))
+
+    @property
+    def created_paths(self) -> frozenset[Path]:
+        """The files that the agents have created."""
+        return self._created_files.paths
+
+    @property
+    def path_scope(self) -> PathScope:
+        """The session's directories."""
+        return self._path_scope
+
+    async def commit(
+        self, workspace: Workspace, plan: CommitPlan, text: str, command: ForegroundCommand
+    ) -> tuple[str, ...]:
+        """Commit effects; see `PrivateCommands.commit`."""
+        return await self._private_commands.commit(workspace, plan, text, command)
+
+
+class _Judgement:
+    """Decides about the effects of one command that has ended."""
+
+    def __init__(
+        self,
+        runs: TrialRuns,
+        trial: TrialRequest,
+        workspace: Workspace,
+        *,
+        command: ForegroundCommand,
+        approval: Approval,
+    ) -> None:
+        self._runs = runs
+        self._trial = trial
+        self._workspace = workspace
+        self._command = command
+        self._approval = approval
+        self._subject = trial.subject
+
+    async def conclude(self, exit_: ExitStatus, output: str) -> PrivateRun:
+        """Commit the effects, or discard them. Raises ToolRejected and RunsDirectly."""
+        plan = await self._workspace.plan()
+        review = await self._review(plan)
+        if review.denied:
+            raise ToolRejected(_describe_denied(review), ends_turn=False)
+        shown_conflicts: dict[str, str] = {}
+        while review.needs_consent:
+            await self._request(plan, review, exit_, output)
+            if self._discards:
+                break
+            # the user's files may have changed while the question was open
+            shown_conflicts = _conflicts(plan)
+            plan = await self._workspace.plan(again=True)
+            if _conflicts(plan) == shown_conflicts:
+                break
+            logger.info("call %s: files changed before the answer", self._command.call.id)
+        if self._discards:
+            has_changes = bool(review.changes or review.dropped)
+            return PrivateRun(exit_, (PLAN_MODE_NOTE,) if has_changes else ())
+        selected = select_effects(plan, review.changes)
+        if not review.changes:
+            return PrivateRun(exit_, ())
+        return PrivateRun(
+            exit_,
+            await self._runs.commit(self._workspace, selected, self._trial.subject.line.text, self._command),
+        )
+
+    @property
+    def _discards(self) -> bool:
+        """Whether the effects are discarded: plan mode may have been switched on meanwhile."""
+        return self._trial.discards or self._approval.command_mode(self._subject) == "discard"
+
+    async def _review(self, plan: CommitPlan) -> EffectReview:
+        changes = build_changes([item.effect for item in plan.items])
+        review = await asyncio.to_thread(
+            self._approval.review_effects,
+            self._subject,
+            changes,
+            created=self._runs.created_paths,
+            opened=self._workspace.report.opened,
+            n_network_attempts=self._workspace.report.n_network_attempts,
+        )
+        return review.without_changes() if self._trial.discards else review
+
+    async def _request(self, plan: CommitPlan, review: EffectReview, exit_: ExitStatus, output: str) -> None:
+        summary = await asyncio.to_thread(
+            summarize_effects, plan, review, exit_, output, self._runs.path_scope
+        )
+        command = self._trial.subject.line.text
+        purpose = self._trial.purpose
+        answer = await self._approval.request_effects(
+            self._command.call,
+            subject=self._subject,
+            review=review,
+            summary=TrialSummary(
+                description=f"{purpose}: `{command}`" if purpose else f"Run `{command}`",
+                effects=summary.effects,
+                display=(ShellBlock(command), *summary.display),
+            ),
+        )
+        if answer.action == "run_directly":
+            raise RunsDirectly(answer.edited)
+
+
+def _find_reason(subject: CommandSubject, approval: Approval) -> str:
+    """Return why a command has to be asked about before it runs; empty if it needn't. Blocks."""
+    line = subject.line
+    if reason := direct_run_reason(line):
+        return reason
+    if program := find_network_program(line):
+        return msg("{program} needs the network", program=program)
+    if path := approval.find_outside_path(subject):
+        return msg("it names {path}, which is outside the working directory", path=path)
+    return ""
+
+
+def _conflicts(plan: CommitPlan) -> dict[str, str]:
+    return {item.effect.path: item.conflict for item in plan.conflicts}
+
+
+def _describe_denied(review: EffectReview) -> str:
+    names = ", ".join(printable_name(str(change.path)) for change in review.denied[:5])
+    return (
+        f"The user's permission rules deny changes of {names}. The command ran in a private copy of the "
+        "files, and all of its changes were discarded."
+    )
