@@ -206,7 +206,10 @@ class _Zygote:
             return False
         data = b""
         while len(data) < int.from_bytes(size):
-            data += self._requests.recv(1 << 20)
+            chunk = self._requests.recv(1 << 20)
+            if not chunk:  # the test runner was killed while it sent the request
+                return False
+            data += chunk
         reply_socket = socket.socket(fileno=fds.pop())
         pid = os.fork()
         if not pid:
