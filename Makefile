@@ -13,10 +13,12 @@ ROUNDS ?= 1000
 # Edits, reverts, compactions and crashes in random order.
 STATE_MACHINES := tests/engine/test_revert_state_machine.py tests/history/test_context_state_machine.py \
 	tests/history/snapshots/test_revert_state_machine.py
+# What differs most between versions: the event loop, typing, tracebacks and the command line.
+OTHER_PYTHON_TESTS ?= tests/base tests/wire tests/soul tests/config tests/codebase
 # Two more than cores: many tests wait for a program or for the screen to settle.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)
 
-.PHONY: run test quick bench faults fleet peers smoke check format screenshots docs clean help
+.PHONY: run test quick bench faults fleet peers smoke pythons check format screenshots docs dist lock clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -56,6 +58,24 @@ smoke: $(VENV)/.dev ## check in a minute that faults and bench still run
 fleet: $(VENV)/.dev ## run fleets in a minute, on local processes and on Ray if it is installed (ARGS="--tasks 3000")
 	@$(BIN)/python -m tests.fleet.rounds $(ARGS)
 
+# The Python of .venv runs all tests, the others that are installed a part. uv sets them up.
+pythons: $(VENV)/.dev ## run some tests with the other versions of Python that are installed (needs uv)
+	@command -v uv >/dev/null 2>&1 || { echo "Skipped the other versions of Python: uv isn't installed."; exit 0; }; \
+	for version in 3.11 3.12 3.13 3.14; do \
+		$(BIN)/python -c "import sys; sys.exit('%d.%d' % sys.version_info[:2] == '$$version')" || continue; \
+		python=; \
+		for candidate in "python$$version" "$${PYENV_ROOT:-$$HOME/.pyenv}/versions/$$version".*/bin/python; do \
+			"$$candidate" -c '' 2>/dev/null && python="$$candidate" && break; \
+		done; \
+		test -n "$$python" || { echo "Skipped Python $$version: it isn't installed."; continue; }; \
+		echo "Python $$version:"; \
+		other="$(VENV)/other-$$version"; \
+		uv venv --quiet --allow-existing --python "$$python" "$$other" && \
+		uv pip install --quiet --python "$$other/bin/python" -e ".[dev]" || \
+			{ echo "Skipped Python $$version: the packages can't be installed."; continue; }; \
+		"$$other/bin/pytest" -n $(WORKERS) $(OTHER_PYTHON_TESTS) || exit 1; \
+	done
+
 check: $(VENV)/.dev ## check format, lint, types, import contracts and plain language
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
@@ -74,6 +94,17 @@ screenshots: $(VENV)/.dev ## regenerate screenshots/*.svg and screenshots/tour.c
 docs: $(VENV)/.dev ## regenerate the configuration reference and the manual page
 	@$(BIN)/python scripts/configuration_reference.py
 	@$(BIN)/python scripts/man_page.py
+
+dist: $(VENV)/.dev ## build the wheel and the source distribution, install the wheel and run it
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build -d dist
+	@$(BIN)/python scripts/check_dist.py $(ARGS)
+
+# Without addresses, so that pip and uv use the index that they are configured for.
+lock: ## write requirements.txt: tested versions of all dependencies, with hashes (needs uv)
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links pyproject.toml -o requirements.txt
+	@sed -i '1i # Tested versions of all dependencies, with hashes. Written by `make lock`.' requirements.txt
 
 clean: ## remove .venv and build output
 	rm -rf $(VENV) .peers dist build .mypy_cache .ruff_cache .import_linter_cache
