@@ -18,6 +18,9 @@ _SESSIONS = tr_lazy("Use --session ID. List sessions with `kimi-tui sessions lis
 _SETTINGS = tr_lazy("Use `kimi-tui config list` and `kimi-tui config set`.")
 _LOGIN = tr_lazy("Use `kimi-tui login`.")
 _COST = tr_lazy("Use --output-format json. The result contains the tokens and the cost.")
+_SEARCH = tr_lazy("Use `kimi-tui search WORDS`.")
+_PERMISSIONS = tr_lazy("Use `kimi-tui config list` and `kimi-tui permissions explain`.")
+_BACKGROUND = tr_lazy("Only a person can move a command to the background.")
 _END = tr_lazy("Omit it. The run ends when its input ends.")
 
 APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
@@ -49,6 +52,12 @@ APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
     "new": tr_lazy("Omit --continue and --session to start a new session."),
     "sessions": _SESSIONS,
     "resume": _SESSIONS,
+    "search": _SEARCH,
+    "recall": _SEARCH,
+    "permissions": _PERMISSIONS,
+    "allowed-tools": _PERMISSIONS,
+    "background": _BACKGROUND,
+    "bg": _BACKGROUND,
     "agent": tr_lazy("Use --agent NAME. List agents with /agents."),
     "write": tr_lazy("Use --fork to continue in a fork."),
     "image": tr_lazy("Use --input-format stream-json. Its messages can contain images."),
