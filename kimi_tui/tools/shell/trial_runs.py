@@ -33,9 +33,7 @@ logger = logging.getLogger(__name__)
 
 _VARIABLES = {
     "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_CONFIG_COUNT": "1",
-    "GIT_CONFIG_KEY_0": "diff.autoRefreshIndex",
-    "GIT_CONFIG_VALUE_0": "false",
+    "GIT_CONFIG_PARAMETERS": "'diff.autorefreshindex=false'",
 }
 """`git status` and `git diff` don't write the index, so that they have no effects."""
 _READ_ONLY_ERRORS = ("Read-only file system", "EROFS", "Errno 30]", "os error 30")
