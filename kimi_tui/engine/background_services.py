@@ -47,6 +47,7 @@ class BackgroundServices:
             timeline.cancel()
             if title is not None:
                 title.cancel()
+            await self.timeline.bisect.close()
             await self.background_work.close()
             side_questions.cancel()
             await asyncio.wait([side_questions])

@@ -19,6 +19,7 @@ from kimi_tui.engine.slash.dispatcher import SlashDispatcher
 from kimi_tui.soul.soul import Soul
 from kimi_tui.tools.toolset import Toolset
 from kimi_tui.wire.argument_completion import CompleteArgument
+from kimi_tui.wire.bisect import Bisect, SendBisectResult, StopBisect
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
     Command,
@@ -120,7 +121,9 @@ class CommandDispatcher:
             case "immediate" | "in_order":
                 await self._handle(command, group, recorder)
             case "concurrent":
-                group.create_task(self._run(command, group, recorder))
+                task = group.create_task(self._run(command, group, recorder))
+                if command.is_done_with_result:
+                    self._wire.defer_completion(task)
             case "plan":
                 plan = group.create_task(self._run(command, group, recorder))
                 self._plans.add(plan)
@@ -192,6 +195,12 @@ class CommandDispatcher:
                 await timeline.commands.name_checkpoint(number, name)
             case ForkSession(to=to):
                 await timeline.commands.fork(to)
+            case Bisect():
+                await timeline.bisect.run(command)
+            case StopBisect():
+                await timeline.bisect.stop()
+            case SendBisectResult():
+                self._turns.add(timeline.bisect.prompt_for_model(), group)
             case PlanRevert():
                 await timeline.reverts.plan_revert(command)
             case PlanSwitch():

@@ -1,10 +1,12 @@
 """Text of the engine's replies to a command that was sent as a prompt."""
 
 from kimi_tui.frontend.text.agents import agents_text
+from kimi_tui.frontend.text.bisect import result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text, revert_text
 from kimi_tui.i18n.translate import translate_message
 from kimi_tui.wire.agent_list import AgentList
+from kimi_tui.wire.bisect import BisectResult
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import Event, Notification
 from kimi_tui.wire.timeline import Comparison, PatchWritten, Reverted, RevertPlan, SessionForked
@@ -21,6 +23,8 @@ def render_reply(event: Event) -> str:
             parts = comparison_text(event)
         case PatchWritten():
             parts = patch_text(event)
+        case BisectResult():
+            parts = result_text(event)
         case SessionForked():
             parts = fork_text(event)
         case AgentList():

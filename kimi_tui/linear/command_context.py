@@ -51,6 +51,10 @@ class CommandContext(Protocol):
         """Let the user edit `text` in their editor. Return the new text, or None if it is unchanged."""
         ...
 
+    def command(self, command: Command) -> None:
+        """Send `command` without waiting for it. Its results are printed when they arrive."""
+        ...
+
     async def command_and_wait(self, command: Command) -> bool:
         """Send `command`, wait for it and print its results. Return False if it reported an error."""
         ...

@@ -332,6 +332,8 @@ async def run_command(context: CommandContext, name: str, argument: str) -> None
             else tr("Use /help to list commands.")
         )
         context.write_line(join_sentences(tr("Unknown command: /{name}.", name=sanitize(name)), hint))
+    elif name == "bisect":
+        context.command(RunSlash(line))  # the user continues to work, and results are printed as they arrive
     elif (plan := _plan_of(name, argument)) is not None:
         if await context.command_and_wait(RunSlash(plan)) and await _confirm(context, tr("Continue?")):
             await context.command_and_wait(RunSlash(line))

@@ -151,6 +151,10 @@ class EngineClient:
 
     # to the engine
 
+    def command(self, command: Command) -> None:
+        """Send `command` without waiting for it."""
+        self._session.command(command)
+
     async def command_and_wait(self, command: Command) -> bool:
         """Send `command`, wait for it and print its results. Return False if it reported an error.
 

@@ -18,6 +18,7 @@ from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.message_batch import ConversationMessage
 from kimi_tui.frontend.number_format import format_duration
 from kimi_tui.frontend.text.agents import agents_text
+from kimi_tui.frontend.text.bisect import progress_text, result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text, revert_text
 from kimi_tui.i18n.translate import tr, translate_message
@@ -33,6 +34,7 @@ from kimi_tui.linear.messages import (
 from kimi_tui.linear.output import LineOutput
 from kimi_tui.linear.sentence_buffer import SentenceBuffer
 from kimi_tui.wire.agent_list import AgentList
+from kimi_tui.wire.bisect import BisectProgress, BisectResult
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import (
@@ -221,6 +223,10 @@ class EventPrinter:
                 self._print_section(comparison_text(message))
             case PatchWritten():
                 self._print_section(patch_text(message))
+            case BisectProgress():
+                self._print_line(progress_text(message))
+            case BisectResult():
+                self._print_section(result_text(message))
             case SessionForked():
                 self._print_section(fork_text(message))
             case AgentList():

@@ -89,6 +89,10 @@ class SessionCommandContext:
             return None
         return edited
 
+    def command(self, command: Command) -> None:
+        """Send `command` without waiting for it. Its results are printed when they arrive."""
+        self._client.command(command)
+
     async def command_and_wait(self, command: Command) -> bool:
         """Send `command`, wait for it and print its results. Return False if it reported an error.
 

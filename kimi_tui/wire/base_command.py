@@ -22,6 +22,9 @@ class BaseCommand:
     needs_idle: ClassVar[bool] = False
     """Whether the command is refused while a turn is running. After it, a StatusUpdate is sent."""
 
+    is_done_with_result: ClassVar[bool] = False
+    """Whether a concurrent command counts as done only when it has ended, not when it has started."""
+
     @property
     def scheduling(self) -> Scheduling:
         """When the engine handles the command."""

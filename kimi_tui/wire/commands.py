@@ -8,6 +8,7 @@ from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.base.thinking_effort import ThinkingEffort
 from kimi_tui.wire.argument_completion import CompleteArgument as CompleteArgument
 from kimi_tui.wire.base_command import BaseCommand, Scheduling
+from kimi_tui.wire.bisect import BisectCommand
 from kimi_tui.wire.model_setup import SetupCommand
 from kimi_tui.wire.permissions import PermissionCommand
 from kimi_tui.wire.settings import SettingsCommand
@@ -401,6 +402,7 @@ TimelineCommand = (
     | SwitchBranch
     | ForkSession
     | NameCheckpoint
+    | BisectCommand
 )
 """Commands for the timeline."""
 

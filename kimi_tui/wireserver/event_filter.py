@@ -13,7 +13,7 @@ _EXTENSION_TYPES = {
     "ShellCommandBegin", "ShellCommandEnd", "SessionList", "SessionPreview", "MessageMatches",
     "ModelSources", "ModelConnected", "SettingsList", "SettingChanged",
     "PermissionList", "PermissionChanged",
-    "ArgumentChoices", "AgentList", "WindowFilling",
+    "ArgumentChoices", "AgentList", "WindowFilling", "BisectProgress", "BisectResult",
 }  # fmt: skip
 _EXTENSION_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure", "files"),

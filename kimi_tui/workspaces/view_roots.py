@@ -24,8 +24,7 @@ def find_view_roots(work_dir: Path, added_dirs: Iterable[Path]) -> list[str]:
     A work dir in a git repository is covered with the whole repository, since git doesn't look for it across
     mounts. Raises RootsUnsupported and OSError.
     """
-    wanted = [_repository_of(work_dir.resolve(strict=True))]
-    wanted += [path.resolve(strict=True) for path in added_dirs]
+    wanted = _requested_dirs(work_dir, added_dirs)
     wanted += [git_dir for path in list(wanted) if (git_dir := _linked_git_dir(path)) is not None]
     roots = _without_nested(map(str, wanted))
     mounts = read_mounts()
@@ -40,6 +39,21 @@ def find_view_roots(work_dir: Path, added_dirs: Iterable[Path]) -> list[str]:
                 raise RootsUnsupported(msg("{path} is on a file system of type {kind}", path=path, kind=kind))
             found.append(path)
     return sorted(found)
+
+
+def find_covered_dirs(work_dir: Path, added_dirs: Iterable[Path]) -> list[str]:
+    """Return the work dir, with the whole of its repository, and the added directories, without nested ones.
+
+    Raises OSError.
+    """
+    return _without_nested(map(str, _requested_dirs(work_dir, added_dirs)))
+
+
+def _requested_dirs(work_dir: Path, added_dirs: Iterable[Path]) -> list[Path]:
+    return [
+        _repository_of(work_dir.resolve(strict=True)),
+        *(path.resolve(strict=True) for path in added_dirs),
+    ]
 
 
 def _repository_of(path: Path) -> Path:

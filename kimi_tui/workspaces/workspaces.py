@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Literal
 
 from kimi_tui.base.message_text import msg
+from kimi_tui.base.shielding import run_in_thread_shielded
+from kimi_tui.workspaces.checkpoint.copied_view import CopiedView
+from kimi_tui.workspaces.checkpoint.overlay_view import OverlayView
+from kimi_tui.workspaces.checkpoint.private_view import PrivateView
 from kimi_tui.workspaces.commit_lock import CommitLock
 from kimi_tui.workspaces.left_workspace import LeftWorkspace
 from kimi_tui.workspaces.open_record import OpenRecords, WorkspaceOwner
@@ -22,7 +26,7 @@ from kimi_tui.workspaces.overlay.mounted_layer import MountedLayer
 from kimi_tui.workspaces.overlay.overlay_workspace import OverlayWorkspace
 from kimi_tui.workspaces.overlay.supervisor_client import Mode, SupervisorClient, ViewUnavailable
 from kimi_tui.workspaces.sandbox.policy import SandboxPolicy
-from kimi_tui.workspaces.view_roots import RootsUnsupported, find_view_roots
+from kimi_tui.workspaces.view_roots import RootsUnsupported, find_covered_dirs, find_view_roots
 from kimi_tui.workspaces.workspace import Backend, DirectWorkspace, Workspace
 
 logger = logging.getLogger(__name__)
@@ -138,6 +142,32 @@ class Workspaces:
             yield workspace
         finally:
             pool.replace(workspace.discard_rest())
+
+    @asynccontextmanager
+    async def open_view(self, work_dir: Path, added_dirs: Sequence[Path] = ()) -> AsyncIterator[PrivateView]:
+        """Open a private view of today's files for one command. Leaving the block discards its changes.
+
+        Where there are no private views, the directories are copied. Raises OSError if that fails.
+        """
+        mounted = await self._take_layer(work_dir, added_dirs)
+        pool = self._pool
+        if mounted is not None and pool is not None and (view := mounted.take_view()) is not None:
+            overlay = OverlayView(view, mounted.layer.roots)
+            is_reachable = await asyncio.to_thread(overlay.is_reachable)
+            try:
+                if is_reachable:
+                    yield overlay
+            finally:
+                overlay.close()
+                pool.replace(mounted)
+            if is_reachable:
+                return
+        roots = await asyncio.to_thread(find_covered_dirs, work_dir, added_dirs)
+        copy = await run_in_thread_shielded(CopiedView.create, roots)
+        try:
+            yield copy
+        finally:
+            await run_in_thread_shielded(copy.remove)
 
     async def find_bounds_problem(self) -> str:
         """Return why commands can't run in bounded workspaces; empty if they can."""

@@ -165,3 +165,17 @@ def test_hunks_and_choices_of_a_revert_are_listed_and_chosen(program: Program) -
     assert (program.work_dir / "a.py").read_text() == "agent\nmine\n"
     program.run("checkpoints", "undo", "--yes")
     assert (program.work_dir / "f").read_text() == "one\n2\n3\n4\nfive\n"
+
+
+def test_bisect_prints_the_step_its_diff_and_the_commands_for_it(program: Program) -> None:
+    make_session(program)
+    found = program.run("checkpoints", "bisect", "--", "test", "!", "-e", "made")
+    assert found.exit_code == 0, found.stderr
+    assert "made “test '!' -e made” fail." in found.stdout
+    assert "Prompt: make it" in found.stdout
+    assert "  +one" in found.stdout
+    assert " --scope turn" in found.stdout
+    assert "current files ✗ fails" in found.stderr
+
+    failed = program.run("checkpoints", "bisect", "false")
+    assert (failed.exit_code, "even at the first checkpoint" in failed.stdout) == (1, True)

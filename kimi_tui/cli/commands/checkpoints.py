@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from kimi_tui.cli.commands.session_access import (
     last_prompt_checkpoint,
     load_tree,
     open_session_for_command,
+    open_workspaces,
     patch_of,
 )
 from kimi_tui.cli.run_paths import current_dir
@@ -29,10 +31,12 @@ from kimi_tui.cli.startup_prompts import confirm
 from kimi_tui.engine.timeline.commands import format_branch, format_checkpoint
 from kimi_tui.engine.timeline.publisher import build_node
 from kimi_tui.engine.timeline.service import snapshot_limits
+from kimi_tui.frontend.text.bisect import progress_text, result_text
 from kimi_tui.history.snapshots.limits import MB
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.step_summary import summarize_step
 from kimi_tui.i18n.translate import tr
+from kimi_tui.wire.bisect import BisectProgress, BisectResult
 from kimi_tui.wire.commands import (
     PlanRevert,
     PlanSwitch,
@@ -41,6 +45,8 @@ from kimi_tui.wire.commands import (
     SwitchBranch,
     Undo,
 )
+from kimi_tui.wire.event_sender import EventList
+from kimi_tui.wire.events import Event
 from kimi_tui.wire.file_choice_options import parse_file_choices
 from kimi_tui.wire.timeline import RevertScope
 
@@ -119,6 +125,24 @@ def diff(
         print_patch(asyncio.run(patch_of(session, first, after)))
     else:
         print_comparison(asyncio.run(comparison_of(session, first, after)))
+
+
+@app.command()
+def bisect(
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="-- COMMAND", help="Passes with exit code 0, skips with 125, else fails."),
+    ],
+    session_id: SessionOption = None,
+) -> None:
+    """Find the step that made a command fail, or pass."""
+    line = command[0] if len(command) == 1 else shlex.join(command)
+    result = asyncio.run(_run_bisect(session_id, line))
+    for text in result_text(result, offers="shell"):
+        if text:
+            print_line(text)
+    if not result.has_found_step:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -331,6 +355,24 @@ async def _plan_and_revert(
                     count=count,
                 )
             )
+
+
+async def _run_bisect(session_id: str | None, command: str) -> BisectResult:
+    session = find_session(session_id)
+    async with (
+        open_workspaces(session) as workspaces,
+        open_session_for_command(session, events=_PrintedEvents(), workspaces=workspaces) as access,
+    ):
+        return await access.bisect(command)
+
+
+class _PrintedEvents(EventList):
+    """Prints the progress of a search to stderr as it arrives."""
+
+    def send(self, event: Event) -> None:
+        super().send(event)
+        if isinstance(event, BisectProgress):
+            typer.echo(progress_text(event), err=True)
 
 
 async def _run_fork(session_id: str | None, to: int | None) -> None:

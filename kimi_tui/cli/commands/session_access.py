@@ -20,10 +20,12 @@ from kimi_tui.history.read_only import ReadOnlyConversation
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.patch import Patch
 from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.wire.bisect import Bisect, BisectResult
 from kimi_tui.wire.commands import PlanRevert, PlanSwitch, Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import Event, Reverted
 from kimi_tui.wire.timeline import Comparison, RevertPlan, SessionForked
+from kimi_tui.workspaces.workspaces import Workspaces
 
 E = TypeVar("E", bound=Event)
 
@@ -80,6 +82,10 @@ class SessionAccess:
         """Return the same changes as a git patch."""
         return await self._timeline.commands.build_patch(before, after)
 
+    async def bisect(self, command: str) -> BisectResult:
+        """Find the step that made a command fail, or pass."""
+        return await self._event_of(self._timeline.bisect.run(Bisect(command)), BisectResult)
+
     async def _event_of(self, work: Awaitable[None], kind: type[E]) -> E:
         self._events.clear()
         await work
@@ -87,13 +93,18 @@ class SessionAccess:
 
 
 @asynccontextmanager
-async def open_session_for_command(session: Session) -> AsyncIterator[SessionAccess]:
-    """Open and lock a session. Raises SessionError, and SessionInUse while another process has it open."""
+async def open_session_for_command(
+    session: Session, *, events: EventList | None = None, workspaces: Workspaces | None = None
+) -> AsyncIterator[SessionAccess]:
+    """Open and lock a session. Its events are also in `events`; `workspaces` open private views.
+
+    Raises SessionError, and SessionInUse while another process has it open.
+    """
     session.acquire()
     try:
         context = Context(session.context_file)
         await context.restore()
-        events = EventList()
+        events = EventList() if events is None else events
         timeline = TimelineService(
             session=session,
             context=context,
@@ -102,6 +113,7 @@ async def open_session_for_command(session: Session) -> AsyncIterator[SessionAcc
             settings=checkpoint_settings(session.work_dir),
             todos=SessionTodos(session, context, events),
             sender=events,
+            workspaces=workspaces,
         )
         try:
             await timeline.recover()
@@ -111,6 +123,17 @@ async def open_session_for_command(session: Session) -> AsyncIterator[SessionAcc
             await context.close()
     finally:
         session.release()
+
+
+@asynccontextmanager
+async def open_workspaces(session: Session) -> AsyncIterator[Workspaces]:
+    """Open the workspaces of a session's working directory. Raises ConfigError."""
+    settings = settings_of(read_config(data_dir=data_dir(), work_dir=session.work_dir)).workspaces
+    workspaces = Workspaces(data_dir(), choice=settings.backend)
+    try:
+        yield workspaces
+    finally:
+        await workspaces.close()
 
 
 def find_session(session_id: str | None) -> Session:

@@ -14,6 +14,7 @@ from kimi_tui.base.message_text import add_texts
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.wire.background import TasksUpdate
+from kimi_tui.wire.bisect import BisectProgress, BisectResult
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.codec import PROTOCOL_VERSION, encode
 from kimi_tui.wire.context_usage import WindowFilling
@@ -54,6 +55,8 @@ _NOT_RECORDED = (
     PatchWritten,
     RevertPlan,
     WindowFilling,
+    BisectProgress,
+    BisectResult,
     Reply,
 )
 

@@ -7,6 +7,7 @@ from typing import Protocol, get_args
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.slash.registry import AnyCommand, SlashCommand, TimelineSlashCommand
+from kimi_tui.wire.bisect import Bisect, SendBisectResult, StopBisect
 from kimi_tui.wire.commands import (
     Compare,
     ForkSession,
@@ -173,6 +174,21 @@ def _parse_note(argument: str) -> TimelineCommand:
     return Revert(int(number), note=note.strip())
 
 
+def _parse_bisect(argument: str) -> TimelineCommand:
+    match argument.strip():
+        case "":
+            raise UsageError(
+                "/bisect requires a command.",
+                hint="Type a command that passes or fails, such as /bisect pytest -q.",
+            )
+        case "--stop":
+            return StopBisect()
+        case "--send":
+            return SendBisectResult()
+        case command:
+            return Bisect(command)
+
+
 def _parse_numbers(words: Sequence[str]) -> list[int]:
     return [int(word) for word in words if word.isdecimal() and len(word) < 16]
 
@@ -219,6 +235,11 @@ def timeline_slash_commands(lists: TimelineLists, *, read_only: bool = False) ->
         ),
         TimelineSlashCommand(
             "patch", "Write the changes since a checkpoint as a patch: /patch N [M] [FILE]", _parse_patch
+        ),
+        TimelineSlashCommand(
+            "bisect",
+            "Find the step that made a command fail: /bisect COMMAND; also --stop, or --send the result",
+            _parse_bisect,
         ),
         TimelineSlashCommand(
             "name", "Name a checkpoint: /name N TEXT; without TEXT, remove its name", _parse_name

@@ -11,6 +11,8 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.shielding import run_shielded
 from kimi_tui.config.settings import CheckpointSettings
+from kimi_tui.engine.bisect.bisect_service import BisectService
+from kimi_tui.engine.files.checkpoint_views import CheckpointViews
 from kimi_tui.engine.files.coverage import covered_dirs, display_path, excluded_dirs
 from kimi_tui.engine.files.left_commands import LeftCommands
 from kimi_tui.engine.files.session_files import SessionFiles
@@ -92,6 +94,18 @@ class TimelineService:
             timeline_publisher=self.publisher,
             sender=sender,
         )
+        self.bisect = BisectService(
+            session=session,
+            context=context,
+            files=self.files,
+            views=CheckpointViews(
+                worker,
+                workspaces or Workspaces(data_dir, choice="none"),
+                work_dir=session.work_dir,
+                added_dirs=workspace.additional_dirs,
+            ),
+            sender=sender,
+        )
 
     async def recover(self) -> None:
         """Commit what killed commands had done, and complete or drop a revert that a crash interrupted.
@@ -130,7 +144,8 @@ class TimelineService:
             group.create_task(self.files.capture_pending())
 
     async def close(self) -> None:
-        """Save the state of the file snapshots for the next session."""
+        """Stop a search, and save the state of the file snapshots for the next session."""
+        await self.bisect.close()
         await self.files.close()
 
     def _notify_recovered(self, outcome: "ExecutionResult") -> None:

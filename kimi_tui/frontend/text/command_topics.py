@@ -49,6 +49,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
             "undo",
             "redo",
             "diff",
+            "bisect",
             "branches",
             "switch",
             "checkpoints",
@@ -84,6 +85,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
 
 COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "agents": ("subagent", "persona"),
+    "bisect": ("regression", "test", "culprit", "broke"),
     "branches": ("history", "conversations"),
     "btw": ("aside",),
     "checkpoints": ("history", "snapshots"),

@@ -64,6 +64,10 @@ class FileHistory:
         self._excluded = excluded
         """Requested directories that are not covered, and why."""
         self._store = store
+        self.manifests = store.manifests
+        """The stored states."""
+        self.blobs = store.blobs
+        """The stored contents of files."""
         self._capture = Capture(store, limits=limits, added_dirs=added_dirs)
         self._executor = PlanExecutor(
             store.work_dir,

@@ -12,8 +12,13 @@ _DRY_RUN = "--dry-run"
 _SCOPES = get_args(RevertScope)
 
 
-async def _timeline(host: CommandHost, _: str) -> None:
-    host.toggle_pane("timeline")
+async def _timeline(host: CommandHost, argument: str) -> None:
+    if not argument:
+        host.toggle_pane("timeline")
+    elif argument.isdecimal():
+        host.timeline.show_number(int(argument))
+    else:
+        host.notify(tr("Use /timeline, or /timeline N. N is a checkpoint number."), severity="error")
 
 
 async def _revert(host: CommandHost, argument: str) -> None:
@@ -98,6 +103,7 @@ TIMELINE_COMMANDS = (
         name="timeline",
         summary="Show or hide the timeline of checkpoints and branches",
         run=_timeline,
+        argument="[N]",
         binding_id="panes.timeline",
     ),
     UiCommand(

@@ -5,6 +5,7 @@ from typing import assert_never
 from kimi_tui.base.content_parts import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.frontend.message_batch import ConversationMessage, is_conversation_message
+from kimi_tui.frontend.text.bisect import progress_text, result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text
 from kimi_tui.i18n.translate import tr, translate_message
@@ -27,6 +28,7 @@ from kimi_tui.tui.transcript.turn_notices import (
     retry_notice,
     turn_end_notice,
 )
+from kimi_tui.wire.bisect import BisectProgress, BisectResult
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import (
@@ -82,6 +84,7 @@ class BlockBuilder:
         self._last_block: Block | None = None
         self._subagent_builders: dict[str, BlockBuilder] = {}
         self._compaction_block: RuleBlock | None = None
+        self._bisect_block: NoticeBlock | None = None
         self._in_turn = False
 
     def handle(self, message: ConversationMessage) -> None:
@@ -155,6 +158,11 @@ class BlockBuilder:
                 self._add(NoticeBlock("info", *comparison_text(message), margin=self._margin))
             case PatchWritten():
                 self._add(NoticeBlock("info", *patch_text(message), margin=self._margin))
+            case BisectProgress():
+                self._show_bisect(progress_text(message))
+            case BisectResult():
+                self._bisect_block = None
+                self._add(NoticeBlock("info", *result_text(message), margin=self._margin))
             case SessionForked():
                 self._add(NoticeBlock("info", *fork_text(message), margin=self._margin))
             case WindowFilling():
@@ -162,6 +170,7 @@ class BlockBuilder:
             case CheckpointCreated():
                 self._sink.add_checkpoint(message)
             case Reverted():
+                self._bisect_block = None
                 self._close_all()
                 self._last_block = None
                 self._sink.revert(message)
@@ -277,6 +286,16 @@ class BlockBuilder:
         if block is None:
             return
         block.text = compaction_summary(end)
+        block.redraw()
+        self._sink.update(block)
+
+    def _show_bisect(self, progress: str) -> None:
+        block = self._bisect_block
+        if block is None:
+            self._bisect_block = NoticeBlock("info", progress, margin=self._margin)
+            self._add(self._bisect_block)
+            return
+        block.message = progress
         block.redraw()
         self._sink.update(block)
 

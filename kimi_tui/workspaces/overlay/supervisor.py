@@ -7,7 +7,8 @@ small one, since it forks for each command. It imports nothing but the standard 
 The client sends messages of one byte over a socket, each with two descriptors: a file with the views in
 JSON, and a socket, the channel of one namespace with these views. Messages on a channel are JSON, too:
 
-- `{"mounted": true}`, or `{"error": 2}` with an error number: the views are mounted, or can't be
+- `{"mounted": true, "pid": 12}`, or `{"error": 2}` with an error number: the views are mounted in the
+  namespace of that process, or can't be
 - from the client `{"start": true}`, with a file that describes the command and with its output, answered by
   `{"pid": 12}` or `{"error": 2}`; an "observe" in that file has it start in a network namespace of its own,
   if "offline" is true, and lists files in "watched"
@@ -151,7 +152,7 @@ def _supervise(kernel: _Kernel, request_file: int, channel_file: int) -> NoRetur
         except OSError as error:
             _send(channel, {"error": error.errno or 0})
         else:
-            _send(channel, {"mounted": True})
+            _send(channel, {"mounted": True, "pid": os.getpid()})
             _serve_channel(kernel, channel)
     finally:
         os._exit(0)

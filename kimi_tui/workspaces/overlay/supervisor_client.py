@@ -82,6 +82,8 @@ class MountedView:
         self._answers: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._ended: asyncio.Future[int] = self._loop.create_future()
         self.pid = 0
+        self.folder = ""
+        """Where this process finds the root directory of the namespace, once the views are mounted."""
         self._loop.add_reader(channel, self._read_message)
 
     @property
@@ -103,6 +105,7 @@ class MountedView:
         answer = await self._answers.get()
         if "mounted" not in answer:
             raise ViewUnavailable(_to_error(answer).strerror)
+        self.folder = f"/proc/{int(answer['pid'])}/root"
 
     async def start_process(
         self,

@@ -1,0 +1,1 @@
+"""Search for the step that changed the result of a command."""

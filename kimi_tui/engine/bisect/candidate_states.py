@@ -1,0 +1,65 @@
+"""File states of a conversation, in the order of its steps."""
+
+from collections.abc import Sequence
+
+from kimi_tui.base.frozen import frozen
+from kimi_tui.history.checkpoint_tree import CheckpointNode, CheckpointTree
+from kimi_tui.history.snapshots.manifest import ManifestLog, ManifestMissing, is_manifest
+
+
+@frozen(kw_only=True)
+class CandidateState:
+    """Files that stayed the same from one checkpoint to another."""
+
+    files: str
+    """The manifest."""
+    first: CheckpointNode | None
+    """The first checkpoint with these files; None if there are only the current ones."""
+    last: CheckpointNode | None
+    """The last checkpoint with these files: what followed it changed them."""
+    is_current: bool
+    """Whether the files are still the same now."""
+
+
+def list_checkpoints(tree: CheckpointTree) -> list[CheckpointNode]:
+    """Return what led to the end of the current branch, oldest first, including compacted parts."""
+    path: list[CheckpointNode] = []
+    uid = tree.current_branch[-1].uid if tree.current_branch else None
+    while uid is not None and (node := tree.nodes.get(uid)) is not None:
+        path.append(node)
+        uid = node.parent
+    path.reverse()
+    return path
+
+
+def group_states(
+    checkpoints: Sequence[CheckpointNode], now: str, manifests: ManifestLog
+) -> list[CandidateState]:
+    """Return the different states of checkpoints and now, oldest first.
+
+    Checkpoints whose files are unknown are left out.
+    """
+    known = [node for node in checkpoints if is_manifest(node.files)]
+    states: list[CandidateState] = []
+    for node in known:
+        if states and _are_equal(states[-1].files, node.files, manifests):
+            states[-1] = CandidateState(files=node.files, first=states[-1].first, last=node, is_current=False)
+        else:
+            states.append(CandidateState(files=node.files, first=node, last=node, is_current=False))
+    if states and _are_equal(states[-1].files, now, manifests):
+        newest = states[-1]
+        states[-1] = CandidateState(files=now, first=newest.first, last=newest.last, is_current=True)
+    else:
+        states.append(CandidateState(files=now, first=None, last=None, is_current=True))
+    return states
+
+
+def _are_equal(before: str, after: str, manifests: ManifestLog) -> bool:
+    """Return whether no file changed between two states; False if that isn't known."""
+    if before == after:
+        return True
+    try:
+        records = manifests.records_since(before, after)
+    except ManifestMissing:
+        return False
+    return all(not record.changes or record.author.who == "coverage" for record in records)

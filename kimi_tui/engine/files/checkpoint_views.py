@@ -1,0 +1,89 @@
+"""Private views of the working directory at checkpoints."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from kimi_tui.base.disk_errors import reason_of
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
+from kimi_tui.engine.files.coverage import display_path
+from kimi_tui.engine.files.snapshot_worker import SnapshotBusyError, SnapshotWorker
+from kimi_tui.workspaces.checkpoint.private_view import PrivateTree, PrivateView
+from kimi_tui.workspaces.workspaces import Workspaces
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.file_history import FileHistory
+
+T = TypeVar("T")
+_BUSY_DELAY_S = 0.2
+
+
+class StateUnavailable(KimiTuiError):
+    """The files at a checkpoint are no longer completely stored."""
+
+
+class CheckpointViews:
+    """Opens private views of one session's working directory at checkpoints."""
+
+    def __init__(
+        self, worker: SnapshotWorker, workspaces: Workspaces, *, work_dir: Path, added_dirs: Sequence[Path]
+    ) -> None:
+        self._worker = worker
+        self._workspaces = workspaces
+        self._work_dir = work_dir
+        self._added_dirs = added_dirs
+
+    async def capture_now(self) -> str:
+        """Return the state of today's files, from a scan of all of them. Raises KimiTuiError."""
+        return await self._use(lambda history: history.capture().manifest)
+
+    @asynccontextmanager
+    async def open(self, state: str | None) -> AsyncIterator[PrivateView]:
+        """Open a view of today's files in which those that differ are as in `state`; None for today's files.
+
+        Files that no state covers, such as ignored ones, are today's. The working directory isn't changed.
+        In a project with many files, the user's own changes since the last scan count as part of `state`.
+        Raises StateUnavailable, and KimiTuiError if there can't be a view.
+        """
+        try:
+            async with self._workspaces.open_view(self._work_dir, self._added_dirs) as view:
+                if state is not None:
+                    await self._use(partial(_prepare, state=state, tree=view.tree, work_dir=self._work_dir))
+                yield view
+        except OSError as error:
+            raise KimiTuiError(
+                msg("Can't open a private copy of the files: {reason}.", reason=reason_of(error)),
+                hint="Free some disk space, or run `kimi-tui info` to see how commands run here.",
+            ) from error
+
+    async def _use(self, query: "Callable[[FileHistory], T]") -> T:
+        """Run `query` when running scans have finished, however long they take."""
+        while True:
+            try:
+                return await self._worker.use(query)
+            except SnapshotBusyError:
+                await asyncio.sleep(_BUSY_DELAY_S)
+
+
+def _prepare(history: "FileHistory", *, state: str, tree: PrivateTree, work_dir: Path) -> None:
+    from kimi_tui.history.snapshots.blob_store import BlobMissing
+    from kimi_tui.history.snapshots.manifest import ManifestMissing
+    from kimi_tui.workspaces.checkpoint.state_writer import differences_from, write_changes
+
+    current = history.capture_if_small(history.default_author()).manifest
+    try:
+        changes = differences_from(history.manifests, current, state)
+        failed = write_changes(changes, history.blobs, tree, work_dir=work_dir)
+    except (ManifestMissing, BlobMissing) as error:
+        raise StateUnavailable(
+            "The files of that checkpoint are no longer stored.", hint="Choose another checkpoint."
+        ) from error
+    if failed:
+        raise StateUnavailable(
+            msg("The files of that checkpoint aren't all covered: {path}.", path=display_path(failed[0])),
+            hint="Choose another checkpoint.",
+        )

@@ -1,0 +1,1 @@
+"""Private views of the working directory at a checkpoint."""

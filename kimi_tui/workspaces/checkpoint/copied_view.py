@@ -1,0 +1,100 @@
+"""Private copy of directories, where there are no private views."""
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from kimi_tui.base.message_text import msg
+from kimi_tui.workspaces.checkpoint.private_view import PrivateTree
+from kimi_tui.workspaces.command_process import CommandProcess, DirectStarter
+from kimi_tui.workspaces.overlay.layer import remove_tree
+
+MAX_COPIED_BYTES = 8 << 30
+"""Largest directory that is copied."""
+
+
+class CopyTooLarge(OSError):
+    """The directories are too large for a copy."""
+
+
+class CopiedView:
+    """A copy in a temporary directory for one command. It is a `PrivateView`.
+
+    The command can change the real files by their absolute paths.
+    """
+
+    is_copy = True
+
+    def __init__(self, folder: Path, tree: PrivateTree) -> None:
+        self._folder = folder
+        self.tree = tree
+        """Implements `PrivateView.tree`."""
+
+    @classmethod
+    def create(cls, roots: Sequence[str], *, max_bytes: int = MAX_COPIED_BYTES) -> "CopiedView":
+        """Copy the directories with everything in them, times and modes included. Raises OSError. Blocks."""
+        folder = Path(tempfile.mkdtemp(prefix="kimi-tui-copy-")).resolve()
+        try:
+            copied: dict[str, str] = {}
+            left = max_bytes
+            for number, root in enumerate(roots):
+                copied[root] = str(folder / str(number) / (os.path.basename(root) or "root"))
+                left = _copy_tree(root, copied[root], left)
+        except BaseException:
+            remove_tree(str(folder))
+            raise
+        return cls(folder, PrivateTree(copied))
+
+    async def start_process(
+        self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
+    ) -> CommandProcess:
+        """Implement `PrivateView.start_process`."""
+        private = self.tree.counterpart_of(str(cwd.resolve()))
+        if private is None:
+            raise NotADirectoryError(str(cwd))
+        return await DirectStarter().start_process(
+            argv, cwd=Path(private), environment={**environment, "PWD": private}, output=output
+        )
+
+    def remove(self) -> None:
+        """Remove the copy. Blocks."""
+        remove_tree(str(self._folder))
+
+
+def _copy_tree(source: str, target: str, max_bytes: int) -> int:
+    """Copy a directory, and return the rest of `max_bytes`.
+
+    Files that vanish are left out, and so are sockets, pipes and devices. Raises OSError.
+    """
+    os.makedirs(target)
+    folders = []
+    for folder, names, files in os.walk(source):
+        private = target + folder[len(source) :]
+        folders.append((folder, private))
+        for name in list(names):
+            if os.path.islink(f"{folder}/{name}"):
+                files.append(name)
+            else:
+                os.mkdir(f"{private}/{name}")
+        for name in files:
+            with suppress(FileNotFoundError):
+                max_bytes -= _copy_file(f"{folder}/{name}", f"{private}/{name}")
+            if max_bytes < 0:
+                raise CopyTooLarge(msg("{path} is too large to be copied", path=source))
+    for folder, private in reversed(folders):
+        with suppress(FileNotFoundError):
+            shutil.copystat(folder, private)
+    return max_bytes
+
+
+def _copy_file(source: str, target: str) -> int:
+    """Copy a file or a link, and return the number of bytes. Raises OSError."""
+    info = os.lstat(source)
+    if stat.S_ISLNK(info.st_mode) or stat.S_ISREG(info.st_mode):
+        shutil.copy2(source, target, follow_symlinks=False)
+        return info.st_size
+    return 0

@@ -1,0 +1,43 @@
+"""Private view of directories that this process can write to before a command runs in it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from kimi_tui.base.frozen import frozen
+from kimi_tui.workspaces.command_process import CommandProcess
+
+
+@frozen
+class PrivateTree:
+    """Where this process finds the directories of a view. Writing there doesn't change the real ones."""
+
+    folders: Mapping[str, str]
+    """Real directory -> its private counterpart, both absolute and without links."""
+
+    def counterpart_of(self, folder: str) -> str | None:
+        """Return the counterpart of a real directory; None if the view doesn't cover it."""
+        for root, private in self.folders.items():
+            if folder == root or folder.startswith(f"{root.rstrip('/')}/"):
+                return f"{private.rstrip('/')}/{folder[len(root) :].lstrip('/')}".rstrip("/")
+        return None
+
+
+class PrivateView(Protocol):
+    """A view whose changes are never committed. It is a `ProcessStarter`."""
+
+    @property
+    def tree(self) -> PrivateTree:
+        """Its directories. Write to them only before the first command starts."""
+        ...
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether commands run in a copy at another path, rather than at the real path."""
+        ...
+
+    async def start_process(
+        self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
+    ) -> CommandProcess:
+        """Implement `ProcessStarter.start_process`. `cwd` is a real directory."""
+        ...
