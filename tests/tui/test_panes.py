@@ -92,9 +92,9 @@ async def test_the_conversation_can_be_searched(open_app: Any) -> None:
         await harness.send(TurnBegin("go"), StepBegin(1), TextPart("alpha\n\nbeta alpha\n"))
         await harness.driver.press("ctrl+f")
         await harness.type_text("alpha")
-        await harness.wait_until(lambda: "2 matches" in harness.screen_text())
+        await harness.wait_until(lambda: "2 of 2" in harness.screen_text())
         await harness.driver.press("down", "escape")
-        await harness.wait_until(lambda: "2 matches" not in harness.screen_text())
+        await harness.wait_until(lambda: "2 of 2" not in harness.screen_text())
 
 
 async def test_the_timer_stops_once_every_call_has_ended(open_app: Any) -> None:
