@@ -65,22 +65,27 @@ def _read_file(path: Path) -> bytes:
     return data
 
 
-def parse_image_path(text: str, work_dir: Path) -> Path | None:
-    """Return the image file whose path `text` is, as pasted by a terminal: quoted, escaped or as a URL."""
+def parse_image_paths(text: str, work_dir: Path) -> tuple[Path, ...]:
+    """Return the image files whose paths `text` consists of; empty for any other text.
+
+    Terminals paste the paths of files that are dragged onto them: quoted, escaped or as URLs.
+    """
     text = text.strip()
-    if not text or "\n" in text or len(text) > _MAX_PATH_CHARS:
-        return None
-    if text.startswith("file://"):
-        text = unquote(urlsplit(text).path)
-    elif text[0] in "'\"" or "\\ " in text:
-        try:
-            words = shlex.split(text)
-        except ValueError:
-            return None
-        if len(words) != 1:
-            return None
-        text = words[0]
-    return _find_image_file(text, work_dir)
+    if not text or len(text) > _MAX_PATH_CHARS:
+        return ()
+    if (path := _find_image_file(text, work_dir)) is not None:
+        return (path,)
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return ()
+    found = [_find_image_file(_path_of(word), work_dir) for word in words]
+    paths = tuple(path for path in found if path is not None)
+    return paths if len(paths) == len(words) else ()
+
+
+def _path_of(word: str) -> str:
+    return unquote(urlsplit(word).path) if word.startswith("file://") else word
 
 
 def find_mentioned_images(text: str, work_dir: Path) -> dict[str, Path]:

@@ -17,7 +17,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.config.startup_settings import ImageMode
 from kimi_tui.frontend.drafts import Draft, DraftStore
 from kimi_tui.frontend.image_attachments import AttachedImage, ImageAttachments
-from kimi_tui.frontend.image_loader import find_mentioned_images, load_image_file, parse_image_path
+from kimi_tui.frontend.image_loader import find_mentioned_images, load_image_file, parse_image_paths
 from kimi_tui.tui.images.kitty import DIACRITICS
 from kimi_tui.tui.images.renderer import ImageRenderer, detect_protocol
 from kimi_tui.tui.images.thumbnail import MAX_COLUMNS, MAX_ROWS, render_thumbnail
@@ -193,9 +193,22 @@ def test_image_paths_are_parsed_as_terminals_paste_them(tmp_path: Path) -> None:
         f"file://{path.replace(' ', '%20')}",
         f" {path}\n",
     ):
-        assert parse_image_path(text, Path("/")) == tmp_path / "a b.png"
-    for text in ("", "a.png\nb.png", "/nowhere.png", "x" * 9000, "\0.png", "'", str(tmp_path)):
-        assert parse_image_path(text, Path("/")) is None
+        assert parse_image_paths(text, Path("/")) == (tmp_path / "a b.png",)
+    (tmp_path / "b(1).png").write_bytes(b"")
+    both = (tmp_path / "a b.png", tmp_path / "b(1).png")
+    for text in (f"'{both[0]}' '{both[1]}'", f"'{both[0]}'\n{tmp_path}/b\\(1\\).png"):
+        assert parse_image_paths(text, Path("/")) == both
+    for text in (
+        "",
+        "a.png\nb.png",
+        f"'{path}' and more",
+        "/nowhere.png",
+        "x" * 9000,
+        "\0.png",
+        "'",
+        str(tmp_path),
+    ):
+        assert parse_image_paths(text, Path("/")) == ()
     assert find_mentioned_images('see @"a b.png" and x@a.png', tmp_path) == {
         '@"a b.png"': tmp_path / "a b.png"
     }

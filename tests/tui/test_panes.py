@@ -3,11 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from rich.cells import cell_len
 
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.tui.panes.search_line import SearchLine
+from kimi_tui.tui.panes.todo import TodoPane
 from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.wire.commands import Interrupt, ShowTimeline
 from kimi_tui.wire.display_blocks import TodoItem
@@ -247,3 +249,33 @@ async def test_panes_do_not_cover_the_timeline_on_a_narrow_terminal(open_app: An
         )
         await harness.driver.press("ctrl+t")
         await harness.wait_until(lambda: "╭─ todo" in harness.screen_text())
+
+
+async def test_a_finished_todo_list_folds_away(open_app: Any) -> None:
+    async with open_app(size=(120, 30)) as harness:
+        await harness.send(TodoUpdate((TodoItem("write it", "in_progress"),)))
+        await harness.wait_until(lambda: harness.screen.query_one(TodoPane).region.width > 0)
+        await harness.send(TodoUpdate((TodoItem("write it", "done"),)))
+        await harness.wait_until(lambda: harness.screen.query_one(TodoPane).region.width == 0)
+
+
+async def test_escape_closes_the_focused_todo_list_and_does_not_interrupt(open_app: Any) -> None:
+    async with open_app(size=(120, 30)) as harness:
+        await harness.send(TurnBegin("go"), TodoUpdate((TodoItem("write it", "in_progress"),)))
+        pane = harness.screen.query_one(TodoPane)
+        await harness.wait_until(lambda: pane.region.width > 0)
+        pane.focus()
+        await harness.wait_until(lambda: pane.has_focus)
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: pane.region.width == 0 and harness.screen.prompt.editor.has_focus)
+        assert not harness.commands_of(Interrupt)
+
+
+@pytest.mark.parametrize("width", [100, 120, 140])
+async def test_the_conversation_keeps_60_columns_beside_two_panes(open_app: Any, width: int) -> None:
+    async with open_app(size=(width, 30)) as harness:
+        await harness.driver.press("f3")
+        await harness.wait_until(lambda: harness.screen.query("TimelinePane"))
+        await harness.driver.press("ctrl+l")
+        await harness.wait_until(lambda: harness.screen.query_one(ToolsPane).region.width > 0)
+        assert harness.screen.query_one("#conversation").region.width >= 60

@@ -8,8 +8,8 @@ from textual.widget import Widget
 
 MIN_WIDTH_FOR_PANES = 100
 """Minimum columns for panes next to the conversation. In narrower terminals they cover it."""
-_MIN_WIDTH_WITH_TIMELINE = 120
-"""Minimum columns to show the todo list automatically while the timeline is open."""
+_MIN_CONVERSATION_WIDTH = 60
+"""Minimum columns of the conversation. The pane at the side covers it if it would get fewer."""
 PaneName = Literal["todo", "tools"]
 Layer = Literal["todo", "tools", "timeline"]
 
@@ -24,19 +24,29 @@ class PaneLayout:
         self._peeked_pane: PaneName | None = None
 
     def arrange(self, *, has_todo: bool | None = None) -> None:
-        """Show the requested panes and, in a wide terminal, a non-empty todo list."""
+        """Show the requested panes and, in a wide terminal, a todo list with open items."""
         self._has_todo = self._has_todo if has_todo is None else has_todo
         view = self._view
         width = view.app.size.width
-        roomy = width >= (
-            _MIN_WIDTH_WITH_TIMELINE if view.has_class("-show-timeline") else MIN_WIDTH_FOR_PANES
-        )
+        roomy = width >= MIN_WIDTH_FOR_PANES and self._fits_at_the_side
         todo = self._requested.get("todo", roomy and self._has_todo)
         tools = self._requested.get("tools", False)
         view.set_class(todo, "-show-todo")
         view.set_class(tools, "-show-tools")
         view.set_class(todo or tools, "-show-side")
         view.set_class(width < MIN_WIDTH_FOR_PANES, "-over")
+        view.set_class((todo or tools) and not self._fits_at_the_side, "-side-over")
+
+    @property
+    def _fits_at_the_side(self) -> bool:
+        """Whether the conversation keeps its minimum width next to a pane at the side and an open timeline.
+
+        The widths are those of `#side` and TimelinePane in the style sheets.
+        """
+        width = self._view.app.size.width
+        side = max(28, min(width * 30 // 100, 44))
+        timeline = max(32, min(width * 36 // 100, 64)) if self._view.has_class("-show-timeline") else 0
+        return width - side - timeline >= _MIN_CONVERSATION_WIDTH
 
     def toggle(self, name: PaneName, *, peek: bool) -> bool:
         """Show or hide a pane. Return whether it is now visible. With `peek`, it doesn't get the focus."""
@@ -77,5 +87,9 @@ class PaneLayout:
     @property
     def overlay(self) -> Layer | None:
         """The frontmost pane that covers the conversation, if any."""
-        layers: tuple[Layer, ...] = ("tools", "todo", "timeline") if self.is_narrow else ()
+        layers: tuple[Layer, ...] = ()
+        if self.is_narrow:
+            layers = ("tools", "todo", "timeline")
+        elif self._view.has_class("-side-over"):
+            layers = ("tools", "todo")
         return next((layer for layer in layers if self._view.has_class(f"-show-{layer}")), None)

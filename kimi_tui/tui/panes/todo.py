@@ -66,6 +66,11 @@ class TodoPane(VerticalScroll):
         self.scroll_to(y=max(0, rows - self.size.height // 3), animate=False)
 
 
+def has_open_todos(items: tuple[TodoItem, ...]) -> bool:
+    """Return whether the list has items that aren't done. A finished list folds away."""
+    return any(item.status != "done" for item in items)
+
+
 def _render_item(item: TodoItem) -> Content:
     glyph, color, style = _GLYPHS[item.status]
     return Content.assemble((f"{glyph} ", color), (sanitize_line(item.title), style))

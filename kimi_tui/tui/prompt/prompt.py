@@ -1,7 +1,9 @@
 """The prompt, with input history, completions and a draft that survives crashes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Literal, assert_never
 
 from textual import on
@@ -14,7 +16,7 @@ from textual.widgets import Static
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.frontend.drafts import Draft, DraftStore, OrphanDraft
-from kimi_tui.frontend.image_loader import load_image_file, parse_image_path
+from kimi_tui.frontend.image_loader import load_image_file, parse_image_paths
 from kimi_tui.frontend.input_history import HistoryCursor, InputHistory
 from kimi_tui.frontend.prompt_mode import PromptMode
 from kimi_tui.frontend.session_state import SessionViewState
@@ -116,10 +118,14 @@ class PromptBox(Vertical):
         """Insert text pasted into the terminal, or attach the image whose path it is."""
         if not text.strip():
             self.message_gate.send(self.ActionRequested("paste"))  # terminals paste nothing for an image
-        elif (path := parse_image_path(text, self._work_dir)) is not None:
-            self.run_worker(self.attachments.attach(partial(load_image_file, path)), group="image")
+        elif paths := parse_image_paths(text, self._work_dir):
+            self.run_worker(self._attach_files(paths), group="image")
         else:
             self.editor.insert_pasted(text)
+
+    async def _attach_files(self, paths: Sequence[Path]) -> None:
+        for path in paths:
+            await self.attachments.attach(partial(load_image_file, path))
 
     # content of the editor
 

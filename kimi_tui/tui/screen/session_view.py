@@ -24,7 +24,7 @@ from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.conversation_pane import ConversationPane
 from kimi_tui.tui.panes.layout import Layer, PaneLayout, PaneName
 from kimi_tui.tui.panes.side_question import SideQuestionPane
-from kimi_tui.tui.panes.todo import TodoPane
+from kimi_tui.tui.panes.todo import TodoPane, has_open_todos
 from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.tui.prompt.activity_edge import REQUEST_CLASS
 from kimi_tui.tui.screen.typing_activity import TypingActivity
@@ -86,8 +86,8 @@ class SessionView(Vertical):
 
     def watch_state(self, old: SessionViewState, state: SessionViewState) -> None:
         """Update the panes and the request panels, and offer a new request the focus."""
-        if bool(old.todo) != bool(state.todo):
-            self.pane_layout.arrange(has_todo=bool(state.todo))
+        if has_open_todos(old.todo) != has_open_todos(state.todo):
+            self.pane_layout.arrange(has_todo=has_open_todos(state.todo))
         self._show_questions()
         self.focus_offer.open_panel = (self._questions or self.panel) if state.requests else None
         if old.requests != state.requests and isinstance(self.app.screen, BatchReview):
@@ -220,8 +220,7 @@ class SessionView(Vertical):
     @on(ToolsPane.Left)
     def _handle_tools_left(self) -> None:
         self.transcript.select_block(None)
-        if self.pane_layout.is_narrow:
-            self.pane_layout.hide("tools")
+        self.pane_layout.hide("tools")
         self.post_message(self.Left())
 
     def toggle_pane(self, name: PaneName) -> None:
@@ -238,11 +237,13 @@ class SessionView(Vertical):
     def front_layer(self) -> Layer | Literal["approval", "side_question"] | None:
         """The layer that escape closes before it interrupts, regardless of the focus.
 
-        In this order: the permission request that covers the conversation, a pane opened while a request
-        is open, the side question, and a pane that covers the conversation.
+        In this order: the permission request that covers the conversation, the focused todo
+        list, a pane opened while a request is open, the side question, a pane that covers the conversation.
         """
         if self.has_class("-expanded"):
             return "approval"
+        if self.query_one(TodoPane).has_focus:
+            return "todo"
         if self.pane_layout.peeked_pane is not None:
             return self.pane_layout.peeked_pane
         return "side_question" if self._side_question is not None else self.pane_layout.overlay
@@ -256,6 +257,7 @@ class SessionView(Vertical):
                 self.close_side_question()
             case "todo" | "tools" as name:
                 self.pane_layout.hide(name)
+                self.post_message(self.Left())
             case "timeline" | None:
                 pass
 

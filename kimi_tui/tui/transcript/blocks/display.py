@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import assert_never
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
-from kimi_tui.i18n.translate import tr, translate_message
+from kimi_tui.i18n.translate import translate_message
 from kimi_tui.tui.markdown.styled_line import Span, Spans, StyledLine, span_width, text_style
 from kimi_tui.tui.markdown.wrap import truncate, wrap
 from kimi_tui.tui.transcript.blocks.output_lines import head_lines, more_lines_note
@@ -117,26 +117,14 @@ class _TodoRenderer(DisplayRenderer):
         self._items = block.items
 
     def summary(self) -> list[Span]:
-        if len(self._items) <= _ROWS_IN_PREVIEW:
-            return []
+        """Return how many items are done, and the current item. The pane shows all of them."""
         done = sum(item.status == "done" for item in self._items)
-        return [(f"  {done}/{len(self._items)}", text_style("dim"))]
-
-    def preview(self, width: int, margin: Spans) -> list[StyledLine]:
-        """Return all items of a short list; of a long one the current item and those around it."""
-        total = len(self._items)
-        if total <= _ROWS_IN_PREVIEW:
-            return self._rows(margin, 0, total, width)
-        current = next((at for at, item in enumerate(self._items) if item.status != "done"), total)
-        start = max(0, min(current - 2, total - _ROWS_IN_PREVIEW))
-        end = start + _ROWS_IN_PREVIEW
-        above = tr("⋯ {count:,} before", count=start) if start else ""
-        below = tr("⋯ {count:,} after", count=total - end) if end < total else ""
-        notes = [
-            [StyledLine((*margin, (note, text_style("guide"))), "\n", 2)] if note else []
-            for note in (above, below)
-        ]
-        return notes[0] + self._rows(margin, start, end, width) + notes[1]
+        spans: list[Span] = [(f"  {done}/{len(self._items)}", text_style("dim"))]
+        current = next((item for item in self._items if item.status == "in_progress"), None)
+        if current is not None:
+            sign, role = _TODO_SIGNS[current.status]
+            spans += [(f"  {sign} ", text_style(role)), (sanitize_line(current.title), text_style("dim"))]
+        return spans
 
     def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
         starts = range(0, max(1, len(self._items)), _ROWS_PER_PIECE)
