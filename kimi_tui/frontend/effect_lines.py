@@ -12,7 +12,7 @@ LineKind = Literal["ok", "failed", "note", "output", "file", "conflict"]
 
 @frozen
 class EffectLine:
-    """One line, and what it is about."""
+    """One line, and the effect that it describes."""
 
     text: str
     kind: LineKind

@@ -55,7 +55,7 @@ def danger_of(request: ApprovalRequest) -> str:
 
 
 def reason_of(request: ApprovalRequest) -> str:
-    """Return why a command is asked about before it runs, or an empty string."""
+    """Return why a command needs approval before it runs, or an empty string."""
     if not request.reason:
         return ""
     return tr("Not run yet: {why}", why=sanitize_line(translate_message(request.reason)))

@@ -78,7 +78,7 @@ class EffectReview:
 
     @property
     def needs_consent(self) -> bool:
-        """Whether the user has to be asked."""
+        """Whether the user has to decide."""
         return bool(self.uncovered or self.secrets or self.n_network_attempts)
 
     def without_changes(self) -> "EffectReview":

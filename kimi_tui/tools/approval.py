@@ -70,13 +70,13 @@ class Approval(Protocol):
         """Return once `subject` is approved exactly as described. Raises ToolRejected if it isn't.
 
         The user sees `display`, with the danger of `subject` in its ShellBlock, and the `reason` why a
-        command is asked about before it runs.
+        command needs approval before it runs.
         If the user may edit the `proposal`, the return value is the edited text to use instead of it.
         """
         ...
 
     def report_unavailable_trials(self, problem: str) -> None:
-        """Notify the user once that commands are asked about before they run, and why."""
+        """Notify the user once that commands need approval before they run, and why."""
         ...
 
     def command_mode(self, subject: CommandSubject) -> CommandMode:

@@ -238,7 +238,7 @@ class _Judgement:
 
     @property
     def _discards(self) -> bool:
-        """Whether the effects are discarded: plan mode may have been switched on meanwhile."""
+        """Whether the effects are discarded: plan mode may be on now."""
         return self._trial.discards or self._approval.command_mode(self._subject) == "discard"
 
     async def _review(self, plan: CommitPlan) -> EffectReview:
@@ -274,7 +274,7 @@ class _Judgement:
 
 
 def _find_reason(subject: CommandSubject, approval: Approval) -> str:
-    """Return why a command has to be asked about before it runs; empty if it needn't. Blocks."""
+    """Return why a command needs approval before it runs; empty if it needn't. Blocks."""
     line = subject.line
     if reason := direct_run_reason(line):
         return reason
