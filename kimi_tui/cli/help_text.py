@@ -14,8 +14,8 @@ _SUBCOMMANDS = (
     ("sessions, checkpoints", tr_lazy("Manage sessions; revert to checkpoints.")),
     ("config, completion", tr_lazy("Manage settings; print a script for shell completion.")),
     ("permissions, trust", tr_lazy("Manage permission rules and trusted projects.")),
-    ("agents, mcp", tr_lazy("List agents; manage MCP servers.")),
-    ("acp, import", tr_lazy("Serve an editor; import data from Kimi CLI.")),
+    ("agents, mcp, fleet", tr_lazy("List agents; manage MCP servers; run many tasks.")),
+    ("acp, import, search", tr_lazy("Serve an editor; import from Kimi CLI; search sessions.")),
     ("info, debug", tr_lazy("Show facts for bug reports; write an archive of them.")),
 )
 _COLUMN = 22

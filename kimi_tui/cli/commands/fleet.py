@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated
@@ -51,18 +51,18 @@ def run(
         str, typer.Option("--on", metavar="BACKEND", help="local, ray or ray://HOST:PORT.")
     ] = "local",
     workers: Annotated[
-        int | None, typer.Option("--workers", "-j", min=1, metavar="N", help="Tasks at the same time.")
+        int | None, typer.Option("--workers", "-j", metavar="N", help="Tasks at the same time.")
     ] = None,
-    cpus: Annotated[float, typer.Option("--cpus", min=0.01, help="CPUs of a task, for Ray.")] = 1.0,
+    cpus: Annotated[float, typer.Option("--cpus", metavar="N", help="CPUs of a task, for Ray.")] = 1.0,
     max_cost: Annotated[
-        float | None, typer.Option("--max-cost", min=0, metavar="USD", help="Limit the cost of the fleet.")
+        float | None, typer.Option("--max-cost", metavar="USD", help="Limit the cost of the fleet.")
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="ID", help="Run only this task; repeatable.")
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed tasks again.")] = False,
     retries: Annotated[
-        int, typer.Option("--retries", min=0, metavar="N", help="Repeat a task after temporary failures.")
+        int, typer.Option("--retries", metavar="N", help="Repeat a task after temporary failures.")
     ] = 2,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the tasks and run nothing.")] = False,
     model: Annotated[
@@ -75,9 +75,7 @@ def run(
     yolo: Annotated[
         bool, typer.Option("--yolo", "-y", help="Approve everything that no rule denies.")
     ] = False,
-    sandbox: Annotated[
-        bool | None, typer.Option("--sandbox/--no-sandbox", help="Turn the sandbox for commands on or off.")
-    ] = None,
+    sandbox: Annotated[bool, typer.Option("--sandbox", help="Run commands in the sandbox.")] = False,
     allow: Annotated[
         list[str] | None, typer.Option("--allow", metavar="RULE", help="Add an allow rule; repeatable.")
     ] = None,
@@ -94,6 +92,14 @@ def run(
     keep: Annotated[bool, typer.Option("--keep", help="Keep the tasks' directories.")] = False,
 ) -> int:
     """Run the tasks of a file; run it again to continue."""
+    _check_numbers(
+        {
+            "--workers": (workers, 1),
+            "--cpus": (cpus, 0.01),
+            "--max-cost": (max_cost, 0),
+            "--retries": (retries, 0),
+        }
+    )
     file = read_task_file(tasks)
     _report_invalid(file)
     options = RunOptions(
@@ -101,7 +107,7 @@ def run(
         model=model,
         agent=agent,
         yolo=yolo,
-        sandbox=sandbox,
+        sandbox=sandbox or None,
         allow=tuple(allow or ()),
         deny=tuple(deny or ()),
         mcp_config_files=tuple(str(path.expanduser().resolve()) for path in mcp_config_file or ()),
@@ -199,6 +205,16 @@ def _select(file: TaskFile, only: Sequence[str] | None) -> list[str] | None:
                 hint="Use --dry-run to list the tasks.",
             )
     return selected
+
+
+def _check_numbers(numbers: Mapping[str, tuple[float | None, float]]) -> None:
+    """Check that every number that was given is large enough. Raises UsageError."""
+    for option, (value, least) in numbers.items():
+        if value is not None and value < least:
+            raise UsageError(
+                msg("{option} must be at least {least}.", option=option, least=least),
+                hint="Use a larger number.",
+            )
 
 
 def _report_invalid(file: TaskFile) -> None:

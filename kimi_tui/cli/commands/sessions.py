@@ -88,8 +88,7 @@ def export(
         Literal["md", "json", "atif", "bundle"] | None,
         typer.Option(
             "--format",
-            help="Write Markdown, JSON or an ATIF trajectory, with keys redacted, or a bundle with all files."
-            " Default: by FILE.",
+            help="Write Markdown, JSON or ATIF with keys redacted, or a bundle with all files.",
         ),
     ] = None,
 ) -> None:
