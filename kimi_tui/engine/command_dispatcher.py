@@ -99,7 +99,7 @@ class CommandDispatcher:
         self._revert: asyncio.Task[None] | None = None
 
     async def run(self, group: asyncio.TaskGroup, recorder: Recorder) -> None:
-        """Handle commands until Shutdown, with background work in `group`. Then cancel what is running."""
+        """Handle commands until Shutdown, with background work in `group`. Then cancel all running work."""
         try:
             self._model.prepare(group)
             async for command in self._wire.commands():

@@ -53,7 +53,7 @@ def folder_pattern_for(path: Path, root: Path, *, is_work_dir: bool) -> str:
 
 
 def find_pattern_problem(pattern: str) -> tuple[str, str] | None:
-    """Return what is wrong with `pattern` and how to fix it; None if it is valid."""
+    """Return the problem of `pattern` and how to fix it; None if it is valid."""
     if pattern.startswith(("!", "#")):
         return msg("it begins with {character}", character=pattern[0]), "Add a deny rule for the exceptions."
     if ".." in re.split(r"[/\\]", pattern):

@@ -26,7 +26,7 @@ _UNCERTAIN_NS = 20_000_000
 
 @frozen
 class _Folder:
-    """What is known of a directory."""
+    """Facts about a directory."""
 
     mtime_ns: int
     """Its mtime when it was read; 0 if it has to be read again."""

@@ -73,7 +73,7 @@ def _head_facts(work_dir: Path, before: GitState, after: GitState) -> Iterator[s
 
 
 def _commits_text(work_dir: Path, old: str, new: str) -> MessageText | str:
-    """Return ", 2 commits"; empty if there are none, or git can't count them in time."""
+    """Return ", 2 commits"; empty without commits, or if git can't count them in time."""
     command = git_command("rev-list", "--count", f"{old}..{new}" if old else new)
     if command is None or not new:
         return ""

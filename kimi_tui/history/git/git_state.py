@@ -123,7 +123,7 @@ def _hash_in(text: str) -> str:
 
 
 def _read(file: Path) -> str:
-    """Return the text of a small regular file; empty if there is none."""
+    """Return the text of a small regular file; empty if it doesn't exist."""
     try:
         if not file.is_file() or file.stat().st_size > _MAX_BYTES:
             return ""

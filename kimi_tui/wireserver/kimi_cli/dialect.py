@@ -64,7 +64,7 @@ class KimiCliDialect:
         return message["type"] in ("ApprovalRequest", "ApprovalResponse")
 
     def begin_command(self, line: str) -> list[JsonMessage]:
-        """Return what is sent before the command `line` (with its slash) runs outside of a turn."""
+        """Return the messages sent before the command `line` (with its slash) runs outside of a turn."""
         return self.translate(_message("TurnBegin", user_input=line))
 
     def add_text(self, text: str) -> None:
@@ -72,7 +72,7 @@ class KimiCliDialect:
         self._texts.append(text)
 
     def end_command(self) -> list[JsonMessage]:
-        """Return what is sent after that command."""
+        """Return the messages sent after that command."""
         return self.translate(_message("TurnEnd"))
 
     def translate(self, message: JsonMessage) -> list[JsonMessage]:

@@ -25,7 +25,7 @@ class McpLoading:
         return self.announce() if in_turn else []
 
     def announce(self) -> list[JsonMessage]:
-        """Return what is to be sent at this point of a turn."""
+        """Return the messages to send at this point of a turn."""
         messages: list[JsonMessage] = []
         if self._first is not None and not self._is_announced:
             self._is_announced = True

@@ -63,7 +63,7 @@ class Observation:
 
 @frozen(kw_only=True)
 class CommandEnd:
-    """What is known of a command after its end."""
+    """Facts about a finished command."""
 
     n_remaining: int = 0
     """How many of its processes still run."""
