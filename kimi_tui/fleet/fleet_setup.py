@@ -27,7 +27,7 @@ def read_config_files(data_dir: Path) -> dict[str, bytes]:
                 path=data_dir,
                 size=size >> 20,
             ),
-            hint="Move what runs don't need: every attempt gets a copy.",
+            hint="Move unneeded files away: every attempt gets a copy.",
         )
     return files
 
