@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from textual.widget import Widget
@@ -52,6 +53,11 @@ class Attachments:
                 token=token,
             )
             self._owner.notify(warning, severity="warning", markup=False)
+
+    async def attach_files(self, paths: Iterable[Path]) -> None:
+        """Attach image files to the prompt."""
+        for path in paths:
+            await self.attach(partial(load_image_file, path))
 
     async def add_image_tokens(self, text: str) -> str:
         """Return `text` with a token after each image that it mentions, if the model supports images.

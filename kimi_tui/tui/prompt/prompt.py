@@ -1,9 +1,6 @@
 """The prompt, with input history, completions and a draft that survives crashes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Literal, assert_never
 
 from textual import on
@@ -16,7 +13,7 @@ from textual.widgets import Static
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.frontend.drafts import Draft, DraftStore, OrphanDraft
-from kimi_tui.frontend.image_loader import load_image_file, parse_image_paths
+from kimi_tui.frontend.image_loader import parse_image_paths
 from kimi_tui.frontend.input_history import HistoryCursor, InputHistory
 from kimi_tui.frontend.prompt_mode import PromptMode
 from kimi_tui.frontend.session_state import SessionViewState
@@ -119,13 +116,9 @@ class PromptBox(Vertical):
         if not text.strip():
             self.message_gate.send(self.ActionRequested("paste"))  # terminals paste nothing for an image
         elif paths := parse_image_paths(text, self._work_dir):
-            self.run_worker(self._attach_files(paths), group="image")
+            self.run_worker(self.attachments.attach_files(paths), group="image")
         else:
             self.editor.insert_pasted(text)
-
-    async def _attach_files(self, paths: Sequence[Path]) -> None:
-        for path in paths:
-            await self.attachments.attach(partial(load_image_file, path))
 
     # content of the editor
 
