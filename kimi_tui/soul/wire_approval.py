@@ -393,7 +393,7 @@ def _no_trials_notice(problem: str) -> Notification:
         type="asks_first",
         source_kind="engine",
         source_id="",
-        title=msg("Commands are asked about before they run"),
+        title=msg("Commands need approval before they run"),
         body=msg("They can't run in a workspace first: {problem}.", problem=problem.rstrip(".")),
         severity="info",
     )
