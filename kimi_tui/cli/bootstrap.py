@@ -124,6 +124,9 @@ class EngineSetup:
         if self.config.is_lenient:
             settings, unusable = drop_unusable_references(settings)
             problems = (*self.config.skipped, *problems, *unusable)
+        if self.creates_session:  # Kimi CLI's clients expect the question before a command runs
+            permissions = settings.permissions.model_copy(update={"run_first": False})
+            settings = settings.model_copy(update={"permissions": permissions})
         return EngineOptions(
             settings=_add_run_rules(settings, cli) if cli.allow or cli.deny else settings,
             settings_problems=problems if self.config.is_lenient else (),

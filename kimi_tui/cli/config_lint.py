@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.config.config_source import ConfigSource
 from kimi_tui.config.raw_config import RawConfig
-from kimi_tui.config.settings import CompactionSettings, PermissionSettings, Settings
+from kimi_tui.config.settings import CompactionSettings, Settings
 from kimi_tui.config.validation_errors import location_of
 from kimi_tui.i18n.translate import tr, translate_error, translate_message
 
@@ -28,9 +28,9 @@ def drop_unusable_references(settings: Settings) -> tuple[Settings, tuple[Config
 
     errors: list[ConfigError] = []
     lists: dict[str, tuple[str, ...]] = {}
-    for name, rules in settings.permissions:
+    for name in ("allow", "ask", "deny"):
         lists[name] = ()
-        for rule in rules:
+        for rule in getattr(settings.permissions, name):
             try:
                 check_rule(name, rule)
             except ConfigError as error:
@@ -43,7 +43,10 @@ def drop_unusable_references(settings: Settings) -> tuple[Settings, tuple[Config
     except ConfigError as error:
         errors.append(error)
         compaction = CompactionSettings()
-    changes = {"permissions": PermissionSettings(**lists), "compaction": compaction}
+    changes = {
+        "permissions": settings.permissions.model_copy(update=lists),
+        "compaction": compaction,
+    }
     return settings.model_copy(update=changes), tuple(errors)
 
 

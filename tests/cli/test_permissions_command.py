@@ -21,7 +21,7 @@ def program(tmp_path: Path) -> Program:
     program = Program(tmp_path)
     program.script("text: hi")
     config = program.data_dir / "config.toml"
-    config.write_text(config.read_text() + RULES)
+    config.write_text(config.read_text().replace("[permissions]", RULES.strip(), 1))
     return program
 
 
@@ -82,7 +82,7 @@ def test_config_check_reports_wide_rules_and_rules_without_effect(tmp_path: Path
     wide = ["Bash(mytool *)", "Edit(~/**)", "Web(*)", "MCP(a:*)"]
     narrow = ["Bash(git log *)", "Bash(make)", "Edit(src/**)"]
     table = f'[permissions]\nallow = {json.dumps([*wide, *narrow])}\ndeny = ["Tool(ReadFile)"]\n'
-    config.write_text(f"{config.read_text()}\n{table}")
+    config.write_text(config.read_text().replace("[permissions]", table.strip(), 1))
     done = program.run("config", "check")
     assert done.exit_code == 0
     for rule in wide:

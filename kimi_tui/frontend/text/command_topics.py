@@ -71,7 +71,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
     CommandTopic(
         "tools",
         tr_lazy("Tools and agents"),
-        ("tools", "todo", "tasks", "agents", "mcp", "hooks"),
+        ("tools", "todo", "tasks", "background", "agents", "mcp", "hooks"),
         ("tool", "agent", "background", "server"),
     ),
     CommandTopic(

@@ -256,8 +256,10 @@ class SessionView(Vertical):
             case "side_question":
                 self.close_side_question()
             case "todo" | "tools" as name:
+                had_focus = self.query_one(TodoPane).has_focus
                 self.pane_layout.hide(name)
-                self.post_message(self.Left())
+                if had_focus:
+                    self.post_message(self.Left())
             case "timeline" | None:
                 pass
 
