@@ -44,7 +44,7 @@ def config_file(home: SessionEnv) -> Path:
 
 def apply_config(home: SessionEnv) -> None:
     config = read_config(data_dir=home.data_dir, work_dir=home.work_dir)
-    home.permissions = settings_of(config).permissions.model_dump()
+    home.permissions = settings_of(config).permissions.model_dump() | {"run_first": home.runs_first}
 
 
 async def list_rules(front: FakeFrontEnd) -> dict[str, PermissionRule]:

@@ -62,7 +62,7 @@ async def test_plan_mode_rejects_changes_even_if_everything_is_allowed(home: Ses
     )
     home.file("b.txt").write_text("b\n")
     async with home.open_session(
-        plan=True, yolo=True, settings=home.settings(permissions={**ALL_ALLOWED, "run_first": False})
+        plan=True, yolo=True, settings=home.settings(permissions={**dict(ALL_ALLOWED), "run_first": False})
     ) as front:
         end = await front.turn("change it all")
         assert end.outcome == "finished"
