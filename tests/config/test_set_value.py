@@ -85,7 +85,7 @@ def test_a_binding_id_is_one_key_in_any_notation(data_dir: Path) -> None:
         ("loop_control.max_steps_per_turn", "0", "should be greater than or equal to 1"),
         ("loop_control.max_steps_per_turn", "many", "It should be a whole number."),
         ("ui.mouse", "perhaps", "It should be true or false."),
-        ("theme", "pink", "Valid values: auto, dark, light, high-contrast."),
+        ("theme", "pink", "Valid values: auto, dark, light, high-contrast, textual-dark, "),
         ("checkpoints.exclude", "[1", "isn't a list"),
         ("checkpoints.exclude", "[1]", "should be text"),
         ("default_model", "nobody", "Unknown model “nobody”."),
