@@ -11,7 +11,10 @@ PLACE = "config.toml, line "
     ("text", "expected"),
     [
         ('theme = "drak"', 'line 1: theme is "drak". Did you mean dark?'),
-        ('theme = "mauve"', 'line 1: theme is "mauve". Valid values: auto, dark, light, high-contrast, textual-dark, '),
+        (
+            'theme = "mauve"',
+            'line 1: theme is "mauve". Valid values: auto, dark, light, high-contrast, textual-dark, ',
+        ),
         ('\n\ndefalt_model = "x"', "line 3: unknown setting defalt_model. Did you mean default_model?"),
         ("max_steps_per_turn = 3", "setting max_steps_per_turn. It belongs in [loop_control]."),
         (

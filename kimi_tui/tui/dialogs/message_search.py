@@ -9,6 +9,7 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
@@ -50,6 +51,8 @@ class MessageSearchDialog(StateBoundDialog[ChosenMessage | None]):
         super().__init__(**source)
         self._initial_text = text
         self._wall_clock = wall_clock
+        self._searched_text = ""
+        self._pause: Timer | None = None
         self._matches: MessageMatches | None = None
 
     def compose(self) -> ComposeResult:
@@ -80,7 +83,7 @@ class MessageSearchDialog(StateBoundDialog[ChosenMessage | None]):
         """Search for the initial text, and watch for the engine's replies."""
         self.watch(self._owner, "state", self._update_from_state, init=False)
         self.watch(self.choices, "highlighted", self._show_passage, init=False)
-        self._pause = self.set_timer(0, self._search)
+        self._search()
 
     def on_resize(self) -> None:
         """Give the list and the passage a part of the height each."""
@@ -91,15 +94,19 @@ class MessageSearchDialog(StateBoundDialog[ChosenMessage | None]):
 
     @on(Input.Changed)
     def _handle_typing(self) -> None:
-        self._pause.stop()
+        if self._pause is not None:
+            self._pause.stop()
         self._pause = self.set_timer(_TYPING_PAUSE_S, self._search)
 
     def _search(self) -> None:
-        self._host.command(SearchMessages(self.field.value.strip()))
+        text = self.field.value.strip()
+        if text != self._searched_text:
+            self._searched_text = text
+            self._host.command(SearchMessages(text))
 
     def _update_from_state(self, state: SessionViewState) -> None:
         matches = state.replies.message_matches
-        if matches is not None and matches is not self._matches and matches.text == self.field.value.strip():
+        if matches is not None and matches is not self._matches and matches.text == self._searched_text:
             self._matches = matches
             self._show_title(matches)
             self._show_choices()
