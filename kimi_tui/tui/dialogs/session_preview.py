@@ -46,11 +46,16 @@ class SessionPreviewView(LineView):
 
     def show_session(self, session: SessionListItem | None, *, empty_text: str) -> None:
         """Show the preview of `session`, or `empty_text`."""
+        is_first = self._session is None
         self._session, self._empty_text = session, empty_text
         self.show(self)
         if self._timer is not None:
             self._timer.stop()
-        if session is not None and session.id not in self._previews:
+        if session is None or session.id in self._previews:
+            return
+        if is_first:
+            self._request()
+        else:
             self._timer = self.set_timer(_DELAY_S, self._request)
 
     def add(self, preview: SessionPreview | None) -> None:
