@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from kimi_tui.base.ids import new_uid
+from kimi_tui.base.ids import new_temporary_name, new_uid
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.file_lock import Lock, flock
 from kimi_tui.history.filesystem import FileSystem, discard, replace_file
@@ -330,7 +330,7 @@ def _number_steps(uid: str, changes: Iterable[_PathChange], renames: Renames) ->
             path,
             now,
             then,
-            f".kimi-tui-{uid}-{number}",
+            f"{new_temporary_name(uid)}-{number}",
             renamed_from=renames.get(path, ""),
             source=entries.get(renames.get(path, "")),
             renamed_to=new_names.get(path, ""),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_tui.base.gitignore import VCS_FOLDERS
+from kimi_tui.base.ids import is_temporary_name
 from kimi_tui.history.snapshots.coverage_rules import IGNORE_FILE, CoverageRules
 from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entry, absolute_path
@@ -170,6 +171,8 @@ class Scanner:
         for name, info in changed:
             path = prefix + name
             is_folder = stat.S_ISDIR(info.st_mode)
+            if is_temporary_name(name):
+                continue
             if name in VCS_FOLDERS or (has_rules and self._rules.ignores(path, rules, is_folder=is_folder)):
                 skipped.add(name)
                 keys.pop(name, None)

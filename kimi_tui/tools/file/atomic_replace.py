@@ -6,7 +6,6 @@ in place instead.
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kimi_tui.base.errors import FileProblem
+from kimi_tui.base.ids import new_temporary_name
 from kimi_tui.base.no_follow import NoFollowDir, open_no_follow_dir
 from kimi_tui.tools.file.read_tracker import FileVersion, version_of
 from kimi_tui.tools.file.regular_file import FileContent, read_regular, to_file_problem
@@ -90,7 +90,7 @@ def _write_and_rename(
     folder: NoFollowDir, path: Path, data: bytes, source: os.stat_result | None
 ) -> FileVersion:
     """Raises _AttributesNotKept, OSError."""
-    temporary = f".kimi-tui-{secrets.token_hex(6)}.tmp"
+    temporary = new_temporary_name()
     descriptor = folder.create(temporary, 0o666 if source is None else 0o600)
     try:
         with os.fdopen(descriptor, "wb") as stream:

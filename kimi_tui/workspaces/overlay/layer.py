@@ -12,6 +12,7 @@ from subprocess import DEVNULL
 from typing import Any
 
 from kimi_tui.base.child_environment import helper_environment
+from kimi_tui.base.ids import new_temporary_name
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.workspaces.overlay.file_comparison import own_attributes
 from kimi_tui.workspaces.overlay.supervisor_client import Mode, View, ViewSpec
@@ -75,7 +76,7 @@ class Layer:
         return {
             root: f"{self.folder}/staging-{number}"
             if os.stat(root).st_dev == device
-            else f"{root}/.kimi-tui-{uid}"
+            else f"{root}/{new_temporary_name(uid)}"
             for number, root in enumerate(self.roots)
         }
 

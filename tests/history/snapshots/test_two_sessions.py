@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.base.ids import new_temporary_name
 from kimi_tui.history.snapshots.limits import SnapshotLimits
 from kimi_tui.history.snapshots.work_filesystem import LocalWorkFileSystem
 from tests.history.snapshots.file_history_fixture import FileHistoryFixture
@@ -186,3 +187,14 @@ def test_an_edit_after_another_session_completed_a_revert_is_yours(tmp_path: Pat
     assert {item.path: item.by for item in first.history.plan(before).items}["f3"] == "both"
     first.revert(before)
     assert "mine\n" in first.files()["f3"]
+
+
+def test_a_file_that_another_session_is_writing_is_never_recorded(tmp_path: Path) -> None:
+    project = FileHistoryFixture(tmp_path)
+    project.history.open()
+    start = project.checkpoint()
+    with project.agent():
+        (project.work / new_temporary_name()).write_text("half")
+        (project.work / f"{new_temporary_name()}-3").write_text("half")
+        (project.work / ".kimi-tui-notes").write_text("whole")
+    assert project.revert(start) == {".kimi-tui-notes": "delete"}
