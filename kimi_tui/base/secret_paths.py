@@ -167,10 +167,11 @@ _HARMLESS_PATHS = ("*/.ssh/known_hosts*", "*/.ssh/config", "*/.ssh/*.pub")
 
 
 _OUTPUT_FOLDERS = frozenset({"output", "tasks"})
-_OWN_PRIVATE_NAMES = frozenset(
-    {"credentials", "drafts", "logs", "mcp.json", "store", "user-history", "workspaces"}
-)
-"""Files and directories of kimi-tui with keys, or with what was said in other sessions."""
+_SESSION_FOLDERS = frozenset({"sessions", "tui-sessions"})
+_OWN_PRIVATE_NAMES = frozenset({"credentials", "drafts", "logs", "store", "user-history", "workspaces"})
+"""Directories of kimi-tui with keys, or with text of other sessions."""
+_OWN_PRIVATE_FILES = ("config.*", "credentials.json", "*mcp.json", "*.db", "*.db-*", "trusted.json")
+"""Files of kimi-tui with keys, text of other sessions, or what the user trusts."""
 
 
 def is_secret(path: str) -> bool:
@@ -208,7 +209,9 @@ def _is_own_setting(path: Path) -> bool:
     top = path.relative_to(root).parts[0]
     # the session points the model to the complete output of its commands and tasks
     is_output = not _OUTPUT_FOLDERS.isdisjoint(path.relative_to(root).parts)
-    return top.startswith("config.") or top in _OWN_PRIVATE_NAMES or (top == "sessions" and not is_output)
+    if top in _SESSION_FOLDERS:
+        return not is_output
+    return top in _OWN_PRIVATE_NAMES or bool(_matcher(_OWN_PRIVATE_FILES)(top))
 
 
 @cache

@@ -110,12 +110,17 @@ class RuleSet:
             case _:
                 return self.verdict(assessment) == "allow"
 
-    def may_read(self, path: Path) -> bool:
-        """Return whether the file or directory `path` (links resolved) may be read without asking."""
+    def may_read(self, path: Path, *, within: Path | None = None) -> bool:
+        """Return whether the file or directory `path` (links resolved) may be read without asking.
+
+        `within` is a directory for whose files the user has been asked, unless a rule is about them.
+        """
         match self.verdict(self.assess(PathSubject(path, writes=False))):
             case "allow":
                 return True
             case None:
+                if within is not None and path.is_relative_to(within):
+                    return True
                 return FileBounds(self._writable_roots, self.readable_dirs).contains(path)
             case _:
                 return False

@@ -19,9 +19,9 @@ class SubagentApproval:
         self._approval = approval
         self._source = source
 
-    def may_read(self, path: Path) -> bool:
+    def may_read(self, path: Path, *, within: Path | None = None) -> bool:
         """Implement `Approval.may_read`."""
-        return self._approval.may_read(path)
+        return self._approval.may_read(path, within=within)
 
     async def request(
         self,

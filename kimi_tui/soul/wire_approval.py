@@ -99,11 +99,11 @@ class WireApproval:
         self._rules = rules
         self.resolve_granted_requests()
 
-    def may_read(self, path: Path) -> bool:
+    def may_read(self, path: Path, *, within: Path | None = None) -> bool:
         """Return whether the file or directory at `path` may be read without asking: no rule denies it or
-        requires a question, and it's in the session's bounds or a rule allows it.
+        requires a question, and it's in `within` or the session's bounds, or a rule allows it.
         """
-        return self._rules.may_read(path)
+        return self._rules.may_read(path, within=within)
 
     def add_dir(self, folder: Path) -> None:
         """Treat `folder` as one of the session's directories."""

@@ -52,8 +52,11 @@ class TrialSummary:
 class Approval(Protocol):
     """Gets consent for calls: from yolo mode, from a rule, or from the user."""
 
-    def may_read(self, path: Path) -> bool:
-        """Return whether the rules allow reading `path` (absolute, links resolved) without asking."""
+    def may_read(self, path: Path, *, within: Path | None = None) -> bool:
+        """Return whether the rules allow reading `path` (absolute, links resolved) without asking.
+
+        `within` is a directory that the user lets the model read; rules for single files in it still apply.
+        """
         ...
 
     async def request(

@@ -4,9 +4,11 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.frozen import frozen
+from kimi_tui.workspaces.sandbox.policy import Access
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _REPLACEMENT = "\ufffd"
@@ -28,21 +30,38 @@ class LocatedPath:
     """Whether `real` is in the working directory or an added directory."""
 
 
+class PathBounds(Protocol):
+    """What may be read and changed. Paths are absolute, with links resolved."""
+
+    def access_to(self, path: Path) -> Access:
+        """Return the access to `path`."""
+        ...
+
+    def add_root(self, folder: Path) -> None:
+        """Make `folder` writable, except for files in it that programs obey."""
+        ...
+
+
 @dataclass(slots=True)
 class PathScope:
     """The working directory and the directories added to it."""
 
     work_dir: Path
     additional_dirs: tuple[Path, ...] = ()
+    bounds: PathBounds | None = None
+    """The sandbox, which tools obey as commands do; None without one."""
 
     def add_dir(self, folder: Path) -> None:
-        """Add a directory (absolute)."""
+        """Add a directory (absolute, links resolved)."""
         self.additional_dirs = (*self.additional_dirs, folder)
+        if self.bounds is not None:
+            self.bounds.add_root(folder)
 
     def locate(self, text: str) -> LocatedPath:
         """Resolve `text`: an absolute path, or one relative to the working or the home directory (`~`).
 
-        Raises FileProblem if it is not a path, or a relative path that leaves the scope.
+        Raises FileProblem if it is not a path, a relative path that leaves the scope, or hidden by the
+        sandbox.
         """
         if not text.strip() or "\x00" in text:
             raise FileProblem(
@@ -61,7 +80,27 @@ class PathScope:
             raise FileProblem(
                 f"{text} is outside of the working directory.", hint="Use an absolute path to refer to it."
             )
-        return self.resolve_path(path)
+        located = self.resolve_path(path)
+        if not self.may_read(located.real):
+            raise FileProblem(
+                f"{located.display_path_with_target} is hidden by the sandbox.",
+                hint="If you need it, tell the user: `[sandbox] read` in their config allows it.",
+            )
+        return located
+
+    def locate_writable(self, text: str) -> LocatedPath:
+        """Resolve `text` as `locate` does. Raises FileProblem also if the sandbox protects it."""
+        located = self.locate(text)
+        if self.bounds is not None and self.bounds.access_to(located.real) != "write":
+            raise FileProblem(
+                f"{located.display_path_with_target} can't be changed in the sandbox.",
+                hint="If it is necessary, tell the user: `[sandbox] write` in their config allows it.",
+            )
+        return located
+
+    def may_read(self, path: Path) -> bool:
+        """Return whether the sandbox, if there is one, lets `path` (absolute, links resolved) be read."""
+        return self.bounds is None or self.bounds.access_to(path) in ("read", "write")
 
     def resolve_path(self, path: Path) -> LocatedPath:
         """Return the LocatedPath of `path`, which must be absolute."""

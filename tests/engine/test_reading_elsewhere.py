@@ -40,6 +40,17 @@ async def test_reading_elsewhere_asks_once_per_folder(home: SessionEnv, notes: P
         assert ".env" in front.results["c3"].return_value.message
 
 
+async def test_one_yes_shows_the_results_of_that_search(home: SessionEnv, notes: Path) -> None:
+    home.script(script("text: a", call("c1", "Grep", pattern="P", path=str(notes))), "text: done")
+    async with home.open_session() as front:
+        front.send(Prompt("go"))
+        front.answer(await front.next_approval_request(), "approve")
+        await front.wait_for(TurnEnd)
+        output = str(front.results["c1"].return_value.output)
+    assert str(notes / "a.md") in output
+    assert ".env" not in output
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -120,7 +131,10 @@ async def test_the_output_of_the_session_is_read_without_a_question(home: Sessio
         assert "OUTPUT" in str(front.results["c1"].return_value.output)
 
 
-async def test_journals_of_sessions_are_not_searched(home: SessionEnv) -> None:
+async def test_journals_of_sessions_are_not_searched(
+    home: SessionEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIMI_SHARE_DIR", str(home.data_dir))
     home.script(
         script("text: PRIVATE-WORD", call("c1", "Grep", pattern="PRIVATE-.ORD", path=str(home.data_dir))),
         "text: done",

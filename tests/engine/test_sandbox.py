@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.events import Notification, SessionInfo
-from tests.engine.fake_front_end import SessionEnv, bash
+from tests.engine.fake_front_end import SessionEnv, bash, call, write
 
 
 @pytest.fixture
@@ -45,3 +46,98 @@ async def test_the_models_commands_run_in_the_sandbox(home: SessionEnv) -> None:
     assert str(home.data_dir / "*") in result.output
     assert "It ran in the sandbox." in result.message
     assert home.file("here").exists()
+
+
+@pytest.fixture
+def folders(home: SessionEnv) -> Path:
+    """Create a credential in the home directory, and a file and a git repository for the session."""
+    files = {"home/.ssh/id": "KEY=1\n", "home/notes": "KEY=0\n", "outside/notes": "old\n"}
+    for name, text in files.items():
+        path = home.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (home.work_dir / ".git/hooks").mkdir(parents=True)
+    (home.work_dir / ".git/config").write_text("[core]\n")
+    (home.work_dir / "link").symlink_to(home.path / "outside")
+    return home.path
+
+
+async def test_file_tools_change_only_what_commands_may_change(home: SessionEnv, folders: Path) -> None:
+    home.script(
+        write("inside", "inside.txt"),
+        write("outside", str(folders / "outside/new")),
+        call("edit", "EditFile", path=str(folders / "outside/notes"), edit={"old": "old", "new": "new"}),
+        write("link", "link/new"),
+        write("git's settings", ".git/config"),
+        write("a git hook", ".git/hooks/pre-commit"),
+        write("servers", ".mcp.json", "{}"),
+        "text: done",
+    )
+    (home.work_dir / ".mcp.json").write_text("{ }")
+    async with home.open_session(settings=home.settings(sandbox={"enabled": True}), yolo=True) as front:
+        await front.turn("go")
+        results = {name: result.return_value for name, result in front.results.items()}
+    assert [name for name, result in results.items() if not result.is_error] == ["inside"]
+    assert all("sandbox" in results[name].message for name in results if name != "inside")
+    assert (folders / "outside/notes").read_text() == "old\n"
+    assert not (folders / "outside/new").exists()
+    assert (home.work_dir / ".git/config").read_text() == "[core]\n"
+
+
+async def test_file_tools_read_only_what_commands_may_read(home: SessionEnv, folders: Path) -> None:
+    home.script(
+        call("named", "ReadFile", path=str(folders / "home/.ssh/id")),
+        call("its folder", "Grep", pattern="KEY", path=str(folders / "home/.ssh")),
+        call("grep", "Grep", pattern="KEY", path=str(folders / "home"), output_mode="content"),
+        call("glob", "Glob", pattern="**/*", directory=str(folders / "home")),
+        call("tree", "LS", path=str(folders / "home"), depth=3),
+        "text: done",
+    )
+    async with home.open_session(settings=home.settings(sandbox={"enabled": True}), yolo=True) as front:
+        await front.turn("go")
+        results = {name: result.return_value for name, result in front.results.items()}
+    assert {name for name, result in results.items() if result.is_error} == {"named", "its folder"}
+    assert "KEY=0" in results["grep"].output
+    for result in results.values():
+        assert "KEY=1" not in str(result.output)
+        assert "id" not in str(result.output).split()
+
+
+async def test_the_settings_open_the_sandbox_for_file_tools(home: SessionEnv, folders: Path) -> None:
+    home.script(
+        write("w", str(folders / "outside/new")),
+        call("r", "ReadFile", path=str(folders / "home/.ssh/id")),
+        "text: done",
+    )
+    sandbox = {
+        "enabled": True,
+        "write": [str(folders / "outside")],
+        "read": [str(folders / "home/.ssh")],
+    }
+    async with home.open_session(settings=home.settings(sandbox=sandbox), yolo=True) as front:
+        await front.turn("go")
+        assert not any(result.return_value.is_error for result in front.results.values())
+    assert (folders / "outside/new").read_text() == "text\n"
+
+
+async def test_a_directory_added_to_the_session_can_be_changed_in_the_sandbox(
+    home: SessionEnv, folders: Path
+) -> None:
+    home.script(
+        write("before", str(folders / "outside/new")),
+        "text: no",
+        write("after", str(folders / "outside/new")),
+        bash("command", f"echo x > {folders}/outside/other"),
+        "text: yes",
+    )
+    async with home.open_session(settings=home.settings(sandbox={"enabled": True}), yolo=True) as front:
+        await front.turn("go")
+        front.send(RunSlash(f"add-dir {folders / 'outside'}"))
+        await front.wait_for(Notification)
+        await front.turn("again")
+        assert front.results["before"].return_value.is_error
+        assert not front.results["after"].return_value.is_error
+        if shutil.which("bwrap") is None:
+            return
+        assert not front.results["command"].return_value.is_error
+    assert (folders / "outside/other").read_text() == "x\n"

@@ -43,7 +43,7 @@ class FakeApproval:
         self.requested_while_exclusive = False
         self.edited_command: str | None = None
 
-    def may_read(self, path: Path) -> bool:
+    def may_read(self, path: Path, *, within: Path | None = None) -> bool:
         return True
 
     async def request(

@@ -44,7 +44,7 @@ class FakeUser:
         self.may_answer.set()
         self.unreadable: set[Path] = set()
 
-    def may_read(self, path: Path) -> bool:
+    def may_read(self, path: Path, *, within: Path | None = None) -> bool:
         return path not in self.unreadable
 
     async def request(

@@ -60,6 +60,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
     await asyncio.to_thread(process_registry.kill_all)
     sandbox = await open_sandbox(options, session, core.workspace)
     if sandbox is not None:
+        core.workspace.bounds = sandbox
         resources.push_async_callback(sandbox.close)
     workspaces = Workspaces(options.data_dir, choice=settings.workspaces.backend)
     resources.push_async_callback(workspaces.close)

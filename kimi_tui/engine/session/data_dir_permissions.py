@@ -17,7 +17,7 @@ _FOLDERS = (
     "tui-sessions",
     "user-history",
 )
-_FILES = ("config.*", "credentials.json", "mcp.json", "trusted.json")
+_FILES = ("config.*", "credentials.json", "*.db", "*.db-*", "mcp.json", "trusted.json")
 
 
 def restrict_permissions(data_dir: Path) -> None:

@@ -87,7 +87,7 @@ class EditFile(Tool[EditFileParams]):
     async def run(self, params: EditFileParams, call: CallContext) -> ToolReturn:
         """Apply all edits, or none."""
         try:
-            file = self._path_scope.locate(params.path)
+            file = self._path_scope.locate_writable(params.path)
             # Locked before the first await, so that calls keep their order.
             async with self._tracker.edit_locks.lock_for(file.real):
                 content = await read_content(file, self._editor)

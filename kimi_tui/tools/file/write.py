@@ -62,7 +62,7 @@ class WriteFile(Tool[WriteFileParams]):
         """Write the content."""
         try:
             require_writable(params.content)
-            file = self._path_scope.locate(params.path)
+            file = self._path_scope.locate_writable(params.path)
             # Locked before the first await, so that calls keep their order.
             async with self._tracker.edit_locks.lock_for(file.real):
                 content = await read_content(file, self._editor)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kimi_tui.base.gitignore import VCS_FOLDERS, IgnoreRules, rules_for_parents
 from kimi_tui.tools.file.regular_file import describe_file_type, to_file_problem
-from kimi_tui.tools.path_scope import LocatedPath, printable_name
+from kimi_tui.tools.path_scope import LocatedPath, PathScope, printable_name
 from kimi_tui.tools.result_messages import format_size
 
 MAX_ENTRIES = 1000
@@ -43,7 +43,7 @@ class TreeNode:
     rules: IgnoreRules
     children: "list[TreeNode]" = field(default_factory=list)
     is_closed: bool = False
-    """Whether it is not read, because git ignores it or stores its own data in it."""
+    """Whether it is not read: git ignores it or stores its own data in it, or the sandbox hides it."""
     n_hidden: int = 0
     """Number of children left out because the limit was reached."""
     problem: str = ""
@@ -63,7 +63,9 @@ class TreeNode:
             yield f"{indent}... {self.n_hidden:,} more"
 
 
-def read_tree(folder: LocatedPath, depth: int, omitted: Sequence[IgnorePattern]) -> tuple[TreeNode, int]:
+def read_tree(
+    folder: LocatedPath, depth: int, omitted: Sequence[IgnorePattern], *, scope: PathScope
+) -> tuple[TreeNode, int]:
     """Return the tree below `folder` and its number of entries, upper levels first up to MAX_ENTRIES.
 
     Raises FileProblem if the directory itself can't be read.
@@ -84,6 +86,7 @@ def read_tree(folder: LocatedPath, depth: int, omitted: Sequence[IgnorePattern])
         remaining -= len(node.children)
         for child in node.children:
             _describe(child)
+            child.is_closed |= not scope.may_read(folder.real / child.relative)
             if child.is_folder and child.level < depth and not child.is_closed:
                 queue.append(child)
     return root, MAX_ENTRIES - remaining

@@ -60,7 +60,7 @@ class Glob(Tool[GlobParams]):
             return failure(str(problem), brief=problem.what)
         walk = DirectoryWalk(start.path, pattern.max_depth)
         try:
-            result = await asyncio.to_thread(_find_matches, walk, pattern, params.include_dirs)
+            result = await asyncio.to_thread(self._find_matches, walk, pattern, start, params)
         finally:
             walk.stop.set()
         return self._build_result(params, result)
@@ -79,6 +79,26 @@ class Glob(Tool[GlobParams]):
                 return pattern, start
         except OSError as error:
             raise to_file_problem(start, error) from error
+
+    def _find_matches(
+        self, walk: DirectoryWalk, pattern: GlobPattern, start: LocatedPath, params: GlobParams
+    ) -> _GlobResult:
+        n_ignored = 0
+        matches = []
+        for found in walk:
+            if found.is_folder and not params.include_dirs:
+                continue
+            if not pattern.regex.match(found.relative):
+                continue
+            if not self._path_scope.may_read(start.real / found.relative):
+                continue
+            if found.is_ignored and not found.is_folder:
+                n_ignored += 1
+                continue
+            matches.append(found)
+            if len(matches) > MAX_MATCHES:
+                break
+        return _GlobResult(walk, matches, n_ignored)
 
     def _build_result(self, params: GlobParams, result: _GlobResult) -> ToolReturn:
         matches = result.matches[:MAX_MATCHES]
@@ -113,18 +133,3 @@ class Glob(Tool[GlobParams]):
         if walk.is_cut_short:
             notes.append(f"The search was stopped after {walk.seconds:.0f} seconds: start in a subdirectory.")
         return notes
-
-
-def _find_matches(walk: DirectoryWalk, pattern: GlobPattern, include_folders: bool) -> _GlobResult:
-    n_ignored = 0
-    matches = []
-    for found in walk:
-        if (found.is_folder and not include_folders) or not pattern.regex.match(found.relative):
-            continue
-        if found.is_ignored and not found.is_folder:
-            n_ignored += 1
-            continue
-        matches.append(found)
-        if len(matches) > MAX_MATCHES:
-            break
-    return _GlobResult(walk, matches, n_ignored)

@@ -185,10 +185,10 @@ class _FolderFiles:
         return self._path_scope.display_path(self._target.path / os.path.relpath(path, self._target.real))
 
     def may_show(self, path: str) -> bool:
-        if is_private(Path(path)):
+        if is_private(Path(path)) or not self._path_scope.may_read(Path(path)):
             return False
         if path not in self._may_show:
-            self._may_show[path] = self._approval.may_read(Path(path))
+            self._may_show[path] = self._approval.may_read(Path(path), within=self._target.real)
         return self._may_show[path]
 
     def format_paths(self, paths: Sequence[str]) -> str:

@@ -39,7 +39,9 @@ class LS(Tool[LSParams]):
             folder = self._path_scope.locate(params.path)
             await require_folder_consent(folder, call, self._approval)
             omitted = [_parse_ignore_pattern(text) for text in params.ignore]
-            root, n_entries = await asyncio.to_thread(read_tree, folder, params.depth, omitted)
+            root, n_entries = await asyncio.to_thread(
+                read_tree, folder, params.depth, omitted, scope=self._path_scope
+            )
         except FileProblem as problem:
             return failure(str(problem), brief=problem.what)
         summary = msg_n("{count} entry", "{count} entries", n_entries)

@@ -69,6 +69,10 @@ class SandboxPolicy:
             if name in self.environment or not (_is_secret_variable(name) or value in self.secrets)
         }
 
+    def access_to(self, path: Path) -> Access:
+        """Return the access to `path` (absolute, links resolved): the innermost rule that applies to it."""
+        return next((self.access[each] for each in (path, *path.parents) if each in self.access), "read")
+
     def with_roots(self, roots: Sequence[Path]) -> "SandboxPolicy":
         """Return the policy with further writable directories, except for the protected files in them."""
         access = dict(self.access)

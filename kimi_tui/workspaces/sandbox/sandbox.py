@@ -1,4 +1,4 @@
-"""The sandbox in which a session's commands run."""
+"""The sandbox in which a session's commands run, and which its file tools obey."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from kimi_tui.base.child_environment import helper_environment
 from kimi_tui.base.errors import ShellUnavailable
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.workspaces.sandbox.bubblewrap import bubblewrap_command
-from kimi_tui.workspaces.sandbox.policy import SandboxPolicy
+from kimi_tui.workspaces.sandbox.policy import Access, SandboxPolicy
 from kimi_tui.workspaces.sandbox.seatbelt import seatbelt_command
 
 _PROBE_TIMEOUT_S = 10.0
@@ -51,6 +51,14 @@ class CommandSandbox:
         """Delete the commands' temporary files."""
         await asyncio.to_thread(shutil.rmtree, self._policy.temp, ignore_errors=True)
 
+    def access_to(self, path: Path) -> Access:
+        """Return the access to `path` (absolute, links resolved)."""
+        return self._policy.access_to(path)
+
+    def add_root(self, folder: Path) -> None:
+        """Make `folder` (absolute, links resolved) writable, as a directory added to the session."""
+        self._policy = self._policy.with_roots([folder])
+
     @property
     def description(self) -> str:
         """What the model should know about the sandbox."""
@@ -59,8 +67,9 @@ class CommandSandbox:
         network = "" if self._policy.network else " There is no network access."
         temp = "/tmp" if self._platform == "linux" else "$TMPDIR"  # noqa: S108
         return (
-            f"Commands run in a sandbox. They can only write in {folders} (except git's hooks and settings) "
-            f"and in {temp}, which the file tools don't see. They can't read credentials.{network} "
+            "Commands and file tools are in a sandbox. "
+            f"They can only write in {folders} (except git's hooks and settings), commands also "
+            f"in {temp}, which file tools don't see. They can't read credentials.{network} "
             "If the sandbox blocks something, don't look for a way around it: tell the user what is needed. "
             "They can allow it under `[sandbox]` in their config."
         )
