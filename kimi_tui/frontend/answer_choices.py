@@ -1,15 +1,22 @@
 """Answers to a permission request."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from kimi_tui.i18n.translate import tr_lazy
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.wire.events import ApprovalAnswer
 from kimi_tui.wire.requests import ApprovalRequest
 
 ChoiceId = Literal["once", "session", "always", "direct", "no", "feedback", "edit"]
 ALLOWING: frozenset[ChoiceId] = frozenset({"once", "session", "always", "direct"})
 """Choices that let a command take effect: they need a reader who has seen all of it."""
+
+LabelLength = Literal["full", "short", "shortest"]
+_SCOPE = re.compile(r"(?:Bash|Edit|Read)\((?:\./)?([^()]+)\)")
+"""A rule about one file, folder or command: its argument is the scope."""
+_MAX_SCOPE_CHARS = 28
 
 RESPONSES: dict[ChoiceId, ApprovalAnswer] = {
     "once": "approve",
@@ -31,6 +38,16 @@ class AnswerChoice:
     tooltip: str
     short_label: str = ""
     """Label for narrow screens, if the full one is long."""
+    scope: str = ""
+    """What the answer allows, if that is more than this call."""
+
+    def label_text(self, length: LabelLength = "full") -> str:
+        """Return the translated label, with the scope unless `length` is "shortest"."""
+        if length == "full" or not self.short_label:
+            return tr("Yes, for this session: {scope}", scope=self.scope) if self.scope else tr(self.label)
+        if length == "short" and self.scope:
+            return tr("Session: {scope}", scope=self.scope)
+        return tr(self.short_label)
 
 
 CHOICES = (
@@ -86,4 +103,14 @@ def choices_for(request: ApprovalRequest, *, is_edited: bool = False) -> tuple[A
         excluded.add("direct")
     if request.proposal is None:
         excluded.add("edit")
-    return tuple(choice for choice in CHOICES if choice.id not in excluded)
+    return tuple(
+        replace(choice, scope=_scope_of(request.rule)) if choice.id == "session" and request.rule else choice
+        for choice in CHOICES
+        if choice.id not in excluded
+    )
+
+
+def _scope_of(rule: str) -> str:
+    match = _SCOPE.fullmatch(rule)
+    scope = sanitize_line(match[1] if match else rule)
+    return scope if len(scope) <= _MAX_SCOPE_CHARS else f"{scope[: _MAX_SCOPE_CHARS - 1]}…"

@@ -61,14 +61,8 @@ def reason_of(request: ApprovalRequest) -> str:
     return tr("Not run yet: {why}", why=sanitize_line(translate_message(request.reason)))
 
 
-def rule_of(request: ApprovalRequest, *, again: str = "") -> str:
-    """Return which rule "Always allow" adds, or an empty string if it isn't available.
-
-    `again` is the key to press a second time to confirm, if any.
-    """
+def rule_of(request: ApprovalRequest) -> str:
+    """Return which rule "Always allow" adds, or an empty string if it isn't available."""
     if request.rule is None:
         return ""
-    rule = sanitize_line(request.rule)
-    if again:
-        return tr("Press {key} again, or enter, to add the rule {rule}", key=again, rule=rule)
-    return tr("“Always allow” adds the rule {rule}", rule=rule)
+    return tr("“Always allow” adds the rule {rule}", rule=sanitize_line(request.rule))

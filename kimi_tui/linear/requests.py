@@ -56,7 +56,7 @@ class RequestPrompter:
         seen_all = self._show_request(request, _MAX_PREVIEW_LINES)
         while True:
             choices = {_KEYS[it.id]: it for it in choices_for(request, is_edited=edited is not None)}
-            options = [f"{key}: {tr(choice.label)}" for key, choice in choices.items()]
+            options = [f"{key}: {choice.label_text()}" for key, choice in choices.items()]
             # On a line of its own, since the prompt is printed again after each line that appears above it.
             self._context.write_line(tr("{options}; s: Show all.", options="; ".join(options)))
             line = await self._context.ask(tr("Answer: "))
@@ -80,6 +80,12 @@ class RequestPrompter:
                         seen_all = self._show_request(request, _MAX_PREVIEW_LINES)
             elif choice.id in ALLOWING and not seen_all:
                 self._context.write_line(tr("Part of the command wasn't shown yet. Type s to show all."))
+            elif choice.id == "always":
+                rule = await self._context.ask(
+                    tr("Rule (enter to add {rule}): ", rule=sanitize_line(request.rule or ""))
+                )
+                if rule is not None:
+                    return ApprovalResponse(request.id, "approve_always", rule=rule.strip() or None)
             else:
                 return ApprovalResponse(request.id, RESPONSES[choice.id], edited=edited)
 

@@ -149,6 +149,20 @@ async def test_a_rejection_can_include_feedback(open_linear_app: Any) -> None:
         assert (answer.response, answer.feedback) == ("reject", "use three")
 
 
+@pytest.mark.parametrize(("line", "rule"), [("", None), ("Edit(src/**)", "Edit(src/**)")])
+async def test_the_rule_of_always_can_be_edited(open_linear_app: Any, line: str, rule: str | None) -> None:
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        driver.engine.send(TurnBegin("x"))
+        request_task = asyncio.create_task(driver.engine.ask(EDIT))
+        await driver.wait_until(lambda: "Press enter to read it." in driver.lines.text)
+        driver.lines.type("", "p", line)
+        await request_task
+        [answer] = driver.engine.answers
+        assert (answer.response, answer.rule) == ("approve_always", rule)
+        assert "Rule (enter to add Edit(" in driver.lines.text
+
+
 async def test_pending_lines_never_answer_a_permission_request(open_linear_app: Any) -> None:
     async with open_linear_app() as driver:
         await driver.wait_for_prompt()

@@ -70,17 +70,37 @@ async def test_the_border_names_the_key_for_a_request_without_the_focus(
         await harness.wait_until(lambda: "f2 to answer · esc to interrupt" in harness.screen_text())
 
 
-@pytest.mark.parametrize("again", ["p", "enter"])
-async def test_always_needs_confirmation(open_app: Any, again: str) -> None:
+async def test_always_shows_the_rule_before_it_is_added(open_app: Any) -> None:
     async with open_app() as harness:
         await send_requests(harness, build_shell_request())
         await harness.driver.press("p")
-        await harness.wait_until(lambda: "p again, or enter, to add the rule" in harness.screen_text())
+        await harness.wait_until(lambda: "Add this rule?" in harness.screen_text())
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: "Add this rule?" not in harness.screen_text())
         assert harness.engine.answers == []
-        await harness.driver.press("left")
-        await harness.wait_until(lambda: "p again" not in harness.screen_text())
-        await harness.driver.press("p", again)
+        await harness.driver.press("p")
+        await harness.wait_until(lambda: "Add this rule?" in harness.screen_text())
+        await harness.driver.press("enter")
         await harness.wait_until(lambda: harness.engine.answers == [ApprovalResponse("r1", "approve_always")])
+
+
+async def test_the_rule_can_be_edited_before_it_is_added(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.click(find_button(harness, "always"))
+        await harness.wait_until(lambda: harness.app.screen.query("#approval-text"))
+        await harness.driver.press("ctrl+u", *"Bash(ls)", "enter")
+        await harness.wait_until(
+            lambda: harness.engine.answers == [ApprovalResponse("r1", "approve_always", rule="Bash(ls)")]
+        )
+
+
+async def test_the_answer_for_the_session_names_what_it_allows(open_app: Any) -> None:
+    async with open_app(size=(140, 40)) as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.wait_until(lambda: "Yes, for this session: " in harness.screen_text())
+        await harness.driver.resize_terminal(80, 24)
+        await harness.wait_until(lambda: "Session: " in harness.screen_text())
 
 
 async def test_arrows_and_enter_answer(open_app: Any) -> None:
@@ -156,7 +176,7 @@ async def test_keys_right_after_an_answer_are_ignored(open_app: Any) -> None:
         await harness.wait_until(lambda: not harness.screen.state.requests)
         await harness.driver.pause()
         assert harness.engine.answers == [ApprovalResponse("r1", "approve_for_session")]
-        assert not panel.query("#approval-feedback")
+        assert not panel.query("#approval-text")
 
 
 async def test_a_request_gets_the_focus_if_the_prompt_is_empty_and_idle(open_app: Any) -> None:
@@ -213,7 +233,7 @@ async def test_a_rejection_can_include_feedback(open_app: Any) -> None:
     async with open_app() as harness:
         await send_requests(harness, build_shell_request())
         await harness.driver.press("f")
-        await harness.wait_until(lambda: harness.app.screen.query("#approval-feedback"))
+        await harness.wait_until(lambda: harness.app.screen.query("#approval-text"))
         await harness.driver.pause()
         await harness.type_text("only unit tests, yes")
         await harness.driver.press("enter")
@@ -225,7 +245,7 @@ async def test_escape_returns_from_the_feedback_to_the_answers(open_app: Any) ->
     async with open_app() as harness:
         await send_requests(harness, build_shell_request())
         await harness.driver.press("f")
-        await harness.wait_until(lambda: harness.app.screen.query("#approval-feedback"))
+        await harness.wait_until(lambda: harness.app.screen.query("#approval-text"))
         await harness.driver.pause()
         await harness.driver.press("n", "escape")
         await harness.wait_until(lambda: harness.app.screen.query(AnswerButton))
@@ -500,7 +520,7 @@ async def test_a_sentence_goes_to_the_prompt_and_answers_nothing(open_app: Any, 
         assert harness.engine.answers == []
         assert harness.app.focused is harness.screen.prompt.editor
         assert "Allow Bash" in harness.screen_text()
-        assert not harness.screen.controllers.session_view.panel.query("#approval-feedback")
+        assert not harness.screen.controllers.session_view.panel.query("#approval-text")
 
 
 async def test_a_burst_of_letters_stays_in_order(open_app: Any) -> None:

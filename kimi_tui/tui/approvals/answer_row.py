@@ -1,6 +1,7 @@
-"""Row of answers below a permission request, and the input that replaces it for feedback."""
+"""Row of answers below a permission request, and the input that replaces it for feedback or a rule."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from rich.cells import cell_len
 from textual import events, on
@@ -10,9 +11,12 @@ from textual.message import Message
 from textual.reactive import var
 from textual.widgets import Input, Static
 
-from kimi_tui.frontend.answer_choices import AnswerChoice, ChoiceId
+from kimi_tui.frontend.answer_choices import AnswerChoice, ChoiceId, LabelLength
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.keys.keymap import KeyLabels
+
+TextKind = Literal["feedback", "rule"]
+"""What the user writes in the input."""
 
 
 class AnswerButton(Static):
@@ -28,11 +32,10 @@ class AnswerButton(Static):
 
         choice: ChoiceId
 
-    def __init__(self, choice: AnswerChoice, key: str, *, is_short: bool) -> None:
-        label = (choice.short_label if is_short else "") or choice.label
-        super().__init__(Content.assemble((key, "bold underline"), f" {tr(label)}"))
+    def __init__(self, choice: AnswerChoice, key: str, *, length: LabelLength) -> None:
+        super().__init__(Content.assemble((key, "bold underline"), f" {choice.label_text(length)}"))
         self.choice = choice
-        self.is_short = is_short
+        self.length = length
         self.tooltip = tr(choice.tooltip)
 
     def on_click(self, event: events.Click) -> None:
@@ -48,9 +51,10 @@ class AnswerRow(Horizontal):
     """Index of the highlighted answer."""
 
     @dataclass
-    class FeedbackSubmitted(Message):
-        """Posted when the user submits feedback."""
+    class TextSubmitted(Message):
+        """Posted when the user submits what they wrote."""
 
+        kind: TextKind
         text: str
 
     def __init__(self, *, key_labels: KeyLabels) -> None:
@@ -58,6 +62,7 @@ class AnswerRow(Horizontal):
         self._key_labels = key_labels
         self.choices: tuple[AnswerChoice, ...] = ()
         """The possible answers."""
+        self._text_kind: TextKind = "feedback"
 
     async def show_choices(self, choices: tuple[AnswerChoice, ...]) -> None:
         """Show `choices` and highlight the first."""
@@ -66,26 +71,31 @@ class AnswerRow(Horizontal):
         await self._mount_choices()
 
     async def _mount_choices(self) -> None:
-        is_short = self._needs_short_labels()
+        length = self._fitting_length()
         async with self.batch():
             await self.remove_children()
             await self.mount_all(
-                AnswerButton(choice, self._key_labels.first_key(choice.binding_id), is_short=is_short)
+                AnswerButton(choice, self._key_labels.first_key(choice.binding_id), length=length)
                 for choice in self.choices
             )
         self.watch_highlighted()
 
-    def _needs_short_labels(self) -> bool:
-        """Return whether the full labels don't fit."""
-        labels = [
-            f" {self._key_labels.first_key(choice.binding_id)} {tr(choice.label)} " for choice in self.choices
-        ]
-        return 0 < self.size.width < sum(map(cell_len, labels))
+    def _fitting_length(self) -> LabelLength:
+        """Return the length of the longest labels that fit."""
+        lengths: tuple[LabelLength, ...] = get_args(LabelLength)
+        return next(
+            (each for each in lengths if self._width_of(each) <= (self.size.width or 1e9)), lengths[-1]
+        )
+
+    def _width_of(self, length: LabelLength) -> int:
+        keys = (self._key_labels.first_key(choice.binding_id) for choice in self.choices)
+        labels = (choice.label_text(length) for choice in self.choices)
+        return sum(cell_len(f" {key} {label} ") for key, label in zip(keys, labels, strict=True))
 
     def on_resize(self) -> None:
-        """Shorten the labels if the full ones don't fit."""
-        is_short = self._needs_short_labels()
-        if any(button.is_short != is_short for button in self.query(AnswerButton)):
+        """Shorten the labels if longer ones don't fit."""
+        length = self._fitting_length()
+        if any(button.length != length for button in self.query(AnswerButton)):
             self.run_worker(self._mount_choices(), group="feedback", exclusive=True)
 
     @property
@@ -106,26 +116,35 @@ class AnswerRow(Horizontal):
         for index, button in enumerate(self.query(AnswerButton)):
             button.set_class(index == self.highlighted, "-marked")
 
-    # feedback
+    # input
 
     @property
     def is_writing(self) -> bool:
-        """Whether the feedback input is shown instead of the answers."""
-        return bool(self.query("#approval-feedback"))
+        """Whether the input is shown instead of the answers."""
+        return bool(self.query("#approval-text"))
 
     def show_feedback_input(self) -> None:
-        """Open the feedback input."""
-        self.run_worker(self._mount_feedback_input(), group="feedback", exclusive=True)
+        """Open the input for feedback."""
+        placeholder = tr("What to do instead · enter to send · esc to cancel")
+        self._show_input("feedback", Input(placeholder=placeholder, id="approval-text"))
+
+    def show_rule_input(self, rule: str) -> None:
+        """Open the input for the rule that is to be added, which is `rule` unless the user edits it."""
+        placeholder = tr("A rule, such as Bash(pytest *) · enter to add · esc to cancel")
+        self._show_input(
+            "rule", Input(rule, placeholder=placeholder, id="approval-text", select_on_focus=False)
+        )
+
+    def _show_input(self, kind: TextKind, field: Input) -> None:
+        self._text_kind = kind
+        self.run_worker(self._mount_input(field), group="feedback", exclusive=True)
 
     def restore_choices(self) -> None:
-        """Replace the feedback input with the answers."""
+        """Replace the input with the answers."""
         self.run_worker(self._mount_choices(), group="feedback", exclusive=True)
 
-    async def _mount_feedback_input(self) -> None:
+    async def _mount_input(self, field: Input) -> None:
         await self.remove_children()
-        field = Input(
-            placeholder=tr("What to do instead · enter to send · esc to cancel"), id="approval-feedback"
-        )
         field.cursor_blink = False
         await self.mount(field)
         field.focus()
@@ -134,4 +153,4 @@ class AnswerRow(Horizontal):
     def _handle_submit(self, event: Input.Submitted) -> None:
         event.stop()
         if text := event.value.strip():
-            self.post_message(self.FeedbackSubmitted(text))
+            self.post_message(self.TextSubmitted(self._text_kind, text))

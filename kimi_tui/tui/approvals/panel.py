@@ -1,6 +1,7 @@
 """Panel for permission requests, docked above the prompt."""
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -71,8 +72,8 @@ class ApprovalPanel(RequestPanel):
         self._answers = AnswerRow(key_labels=keyboard.key_labels)
         self._approval: PendingApproval | None = None
         self._max_rows = 12
-        self._confirms_always = False
-        """Whether the key of "always" was pressed once and awaits confirmation."""
+        self._edits_rule = False
+        """Whether the user sees or edits the rule that "always" adds."""
 
     def compose(self) -> ComposeResult:
         """Yield the question, the request's content, its danger, its rule and the answers."""
@@ -91,16 +92,12 @@ class ApprovalPanel(RequestPanel):
         yield Static(id="approval-rule", markup=False)
         yield self._answers
 
-    def on_mount(self) -> None:
-        """Watch the highlighted answer."""
-        self.watch(self._answers, "highlighted", self._handle_highlight_change, init=False)
-
     def set_max_rows(self, rows: int) -> None:
         """Use at most `rows` rows. The body scrolls, so the answers are always visible."""
         self._max_rows = rows
         rule = self.query_one("#approval-rule", Static)
         shown = self._approval.proposed_request if self._approval is not None else None
-        has_room = rows >= _MIN_ROWS_FOR_RULE or self._confirms_always
+        has_room = rows >= _MIN_ROWS_FOR_RULE or self._edits_rule
         rule.display = shown is not None and shown.rule is not None and has_room
         danger = shown is not None and bool(danger_of(shown))
         more = self.query_one("#approval-more", Static)
@@ -149,15 +146,15 @@ class ApprovalPanel(RequestPanel):
         line.display = bool(danger)
         self.body.show_request(request)
         self.query_one("#approval-more").display = False
-        self._show_rule(again=False)
+        self._show_rule(edited=False)
         await self._answers.show_choices(choices_for(request, is_edited=approval.is_edited))
 
-    def _show_rule(self, *, again: bool) -> None:
-        self._confirms_always = again
+    def _show_rule(self, *, edited: bool) -> None:
+        self._edits_rule = edited
         if self._approval is not None:
-            key = self._keyboard.key_labels.first_key("approvals.always") if again else ""
+            line = tr("Add this rule? Enter to add it, esc to cancel:")
             self.query_one("#approval-rule", Static).update(
-                rule_of(self._approval.proposed_request, again=key)
+                line if edited else rule_of(self._approval.proposed_request)
             )
         self.set_max_rows(self._max_rows)
 
@@ -182,10 +179,6 @@ class ApprovalPanel(RequestPanel):
             line.display = bool(count)
             self.set_max_rows(self._max_rows)
 
-    def _handle_highlight_change(self) -> None:
-        if self._confirms_always and self._answers.choice != "always":
-            self._show_rule(again=False)
-
     async def apply_edit_result(self, request_id: str, text: str | None) -> None:
         """Show the edited proposal and ask for approval again. `text` is None if the user changed nothing."""
         approval = self._approval
@@ -199,7 +192,7 @@ class ApprovalPanel(RequestPanel):
     # keys and mouse
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the keys of answers that aren't shown, and all keys while the feedback input is open."""
+        """Disable the keys of answers that aren't shown, and all keys while the user writes."""
         if action == "answer":
             is_offered = any(choice.id == parameters[0] for choice in self._answers.choices)
             return is_offered and not self._answers.is_writing
@@ -210,13 +203,8 @@ class ApprovalPanel(RequestPanel):
         return super().check_action(action, parameters)
 
     def action_answer(self, choice: ChoiceId) -> None:
-        """Answer with `choice`. "Always" needs a second key press because its letter may begin a sentence."""
-        if not self.is_ready or not self._has_seen_enough(choice):
-            return
-        if choice == "always" and self._answers.choice != choice:
-            self._answers.highlight(choice)
-            self._show_rule(again=True)
-        else:
+        """Answer with `choice`."""
+        if self.is_ready and self._has_seen_enough(choice):
             self._answer(choice)
 
     def action_choose(self) -> None:
@@ -253,13 +241,14 @@ class ApprovalPanel(RequestPanel):
             self._answer(event.choice)
 
     async def on_key(self, event: events.Key) -> None:
-        """Handle letters as answers or text. Escape closes the feedback input."""
+        """Handle letters as answers or text. Escape closes the input."""
         if not self._answers.is_writing:
             await self.handle_unused_key(event)
         elif event.key == "escape":
             event.stop()
             self.focus()
             self._answers.restore_choices()
+            self._show_rule(edited=False)
 
     def classify_action(self, action: str) -> InputKind:
         """Classify keys that scroll as steps and all others as answers."""
@@ -268,9 +257,9 @@ class ApprovalPanel(RequestPanel):
         return "answer" if self.is_ready else "nothing"
 
     def highlight_pending(self, action: str) -> None:
-        """Highlight the answer that a letter selects, except "always", which needs confirmation first."""
+        """Highlight the answer that a letter selects."""
         for choice in self._answers.choices:
-            if action == f"answer('{choice.id}')" and choice.id != "always":
+            if action == f"answer('{choice.id}')":
                 self._answers.highlight(choice.id)
 
     def handle_text(self, text: str) -> None:
@@ -286,6 +275,9 @@ class ApprovalPanel(RequestPanel):
             return
         if choice == "feedback":
             self._answers.show_feedback_input()
+        elif choice == "always":
+            self._answers.show_rule_input(approval.proposed_request.rule or "")
+            self._show_rule(edited=True)
         elif choice == "edit":
             approval.stage = "editing"
             self.post_message(self.EditRequested(approval.proposed_request))
@@ -293,11 +285,20 @@ class ApprovalPanel(RequestPanel):
             edited = approval.edited_text if choice == "once" else None
             self._respond(approval, RESPONSES[choice], edited=edited)
 
-    @on(AnswerRow.FeedbackSubmitted)
-    def _handle_feedback(self, event: AnswerRow.FeedbackSubmitted) -> None:
+    @on(AnswerRow.TextSubmitted)
+    def _handle_text_submitted(self, event: AnswerRow.TextSubmitted) -> None:
         event.stop()
-        if self._approval is not None:
-            self._respond(self._approval, "reject", feedback=event.text)
+        approval = self._approval
+        if approval is None:
+            return
+        match event.kind:
+            case "feedback":
+                self._respond(approval, "reject", feedback=event.text)
+            case "rule":
+                is_edited = event.text != approval.proposed_request.rule
+                self._respond(approval, "approve_always", rule=event.text if is_edited else None)
+            case _:
+                assert_never(event.kind)
 
     def _respond(
         self,
@@ -306,10 +307,11 @@ class ApprovalPanel(RequestPanel):
         *,
         feedback: str = "",
         edited: str | None = None,
+        rule: str | None = None,
     ) -> None:
         approval.stage = "answered"  # ignore keys until the next request is shown
         self.post_message(
-            self.Answered(ApprovalResponse(approval.request.id, answer, feedback, edited=edited))
+            self.Answered(ApprovalResponse(approval.request.id, answer, feedback, edited=edited, rule=rule))
         )
 
 
