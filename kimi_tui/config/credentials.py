@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kimi_tui.base.atomic_file import write_private_atomic
-from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.errors import ConfigError, UsageError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.config.environment import KNOWN_PROVIDERS, environment_layer
@@ -63,6 +63,27 @@ class Credentials:
             for name, table in tables
             if isinstance(table, dict) and isinstance(table.get("api_key"), str) and table["api_key"]
         }
+
+    def choose_stored(self, provider: str | None) -> tuple[str, ...]:
+        """Return the provider whose key is to be removed: `provider`, or the only one with a stored key.
+
+        Empty without stored keys. Raises UsageError if it isn't clear or has no key, and ConfigError.
+        """
+        stored = tuple(self.read())
+        names = ", ".join(stored)
+        if not stored:
+            return ()
+        if provider is None and len(stored) > 1:
+            raise UsageError(
+                "API keys of several providers are stored.",
+                hint=msg("Name one of them: {names}.", names=names),
+            )
+        chosen = provider or stored[0]
+        if chosen not in stored:
+            raise UsageError(
+                msg("No API key stored for “{name}”.", name=chosen), hint=msg("Stored: {names}.", names=names)
+            )
+        return (chosen,)
 
     def save(self, provider: str, credential: Credential) -> None:
         """Store a provider's key, replacing an earlier one. Raises ConfigError."""

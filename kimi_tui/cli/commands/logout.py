@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message_text import msg
 from kimi_tui.cli.commands.runner import print_line
 from kimi_tui.cli.run_paths import ensure_data_dir
@@ -23,22 +22,9 @@ def logout(
 ) -> None:
     """Remove a stored API key."""
     credentials = Credentials(ensure_data_dir())
-    stored = list(credentials.read())
-    if not stored:
+    chosen = tuple(credentials.read()) if everything else credentials.choose_stored(provider)
+    if not chosen:
         print_line("No API keys stored.")
-        return
-    if everything:
-        chosen = stored
-    elif provider is None and len(stored) > 1:
-        raise UsageError(
-            "API keys of several providers are stored.",
-            hint=msg("Use {names} or --all.", names=", ".join(stored)),
-        )
-    else:
-        chosen = [provider or stored[0]]
-    if unknown := [name for name in chosen if name not in stored]:
-        hint = msg("Stored: {names}.", names=", ".join(stored))
-        raise UsageError(msg("No API key stored for “{name}”.", name=unknown[0]), hint=hint)
     for name in chosen:
         credentials.delete(name)
         print_line(msg("API key for {name} removed.", name=name))

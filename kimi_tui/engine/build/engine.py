@@ -28,9 +28,11 @@ from kimi_tui.engine.slash.dispatcher import SlashDispatcher
 from kimi_tui.engine.slash.flow import FlowRunner
 from kimi_tui.engine.slash.hooks import hooks_command
 from kimi_tui.engine.slash.init import init_command
+from kimi_tui.engine.slash.logout import logout_command
 from kimi_tui.engine.slash.permissions import PermissionsCommand
 from kimi_tui.engine.slash.plan import plan_command
 from kimi_tui.engine.slash.registry import AnyCommand
+from kimi_tui.engine.slash.version import changelog_command, version_command
 from kimi_tui.engine.transfer.commands import ExportImportCommands
 from kimi_tui.history.session import SessionStore
 from kimi_tui.wire.channel import Wire
@@ -223,6 +225,9 @@ def _session_commands(
             runtime_settings=core.runtime_settings,
         ).commands,
         init_command(core.session.work_dir),
+        logout_command(core.options.data_dir, publisher),
+        version_command(publisher),
+        changelog_command(publisher),
         context_command(
             agent=runtime.agent,
             context=core.context,

@@ -50,6 +50,7 @@ APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
     "timeline": tr_lazy("Use /checkpoints or `kimi-tui checkpoints list`."),
     "rewind": tr_lazy("Use /revert N. List checkpoints with /checkpoints."),
     "new": tr_lazy("Omit --continue and --session to start a new session."),
+    "reload": tr_lazy("Start kimi-tui again, with --continue."),
     "sessions": _SESSIONS,
     "resume": _SESSIONS,
     "search": _SEARCH,

@@ -60,7 +60,10 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
         ("rewind", "checkpoint", "checkpoints", "revert", "undo", "history", "time-travel"),
     ),
     CommandTopic(
-        "models", tr_lazy("Models"), ("model", "thinking", "login"), ("model", "provider", "thinking", "key")
+        "models",
+        tr_lazy("Models"),
+        ("model", "thinking", "login", "logout"),
+        ("model", "provider", "thinking", "key"),
     ),
     CommandTopic(
         "permissions",
@@ -77,7 +80,19 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
     CommandTopic(
         "app",
         tr_lazy("Settings and app"),
-        ("help", "keys", "settings", "theme", "status", "suspend", "debug", "exit"),
+        (
+            "help",
+            "keys",
+            "settings",
+            "reload",
+            "theme",
+            "status",
+            "suspend",
+            "debug",
+            "version",
+            "changelog",
+            "exit",
+        ),
         ("settings", "app", "theme", "config", "dialogs"),
     ),
 )
@@ -89,6 +104,7 @@ COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "branches": ("history", "conversations"),
     "btw": ("aside",),
     "checkpoints": ("history", "snapshots"),
+    "changelog": ("news", "release", "changes"),
     "clear": ("reset", "empty", "restart", "forget"),
     "compact": ("summarize", "compress", "shrink"),
     "context": ("tokens", "window", "usage"),
@@ -98,7 +114,7 @@ COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "diff": ("changes", "compare", "review"),
     "edits": ("auto-accept", "mode"),
     "editor": ("vim", "external", "compose"),
-    "exit": ("close", "leave", "logout", "bye"),
+    "exit": ("close", "leave", "bye"),
     "export": ("save", "share", "download"),
     "fork": ("branch", "duplicate", "clone"),
     "help": ("manual", "commands", "docs"),
@@ -107,6 +123,7 @@ COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "import": ("load",),
     "init": ("agents.md", "memory", "onboard"),
     "keys": ("shortcuts", "shortcut", "bindings", "hotkeys", "keymap"),
+    "logout": ("key", "forget"),
     "login": ("key", "provider", "auth", "account"),
     "mcp": ("servers", "plugins", "extensions"),
     "model": ("switch", "llm", "provider"),

@@ -11,6 +11,13 @@ from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.widgets.choice_list import Choice
 
 
+async def _reload(host: CommandHost, _: str) -> None:
+    session = host.state.session
+    if session is not None and _check_can_leave(host):
+        # A session without messages has no title and isn't on disk, so it can't be resumed.
+        host.open_session(SessionRequest(session_id=session.session_id if session.title else None))
+
+
 async def _new(host: CommandHost, _: str) -> None:
     if _check_can_leave(host):
         host.open_session(SessionRequest())
@@ -89,6 +96,7 @@ def _check_can_leave(host: CommandHost) -> bool:
 
 SESSION_COMMANDS = (
     UiCommand(name="new", summary="Start a new session; this one is kept", run=_new),
+    UiCommand(name="reload", summary="Reopen this session with the current settings", run=_reload),
     UiCommand(
         name="sessions",
         summary="Resume, fork, rename or delete a session",
