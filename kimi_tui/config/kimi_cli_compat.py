@@ -11,7 +11,6 @@ _ANY_TABLE = "*"
 _KIMI_CLI_KEYS: dict[tuple[str, ...], frozenset[str]] = {
     (): frozenset(
         {
-            "background",
             "merge_all_available_skills",
             "notifications",
             "show_thinking_stream",
@@ -20,7 +19,18 @@ _KIMI_CLI_KEYS: dict[tuple[str, ...], frozenset[str]] = {
         }
     ),
     ("loop_control",): frozenset({"max_preserved_messages", "max_ralph_iterations"}),
-    ("models", _ANY_TABLE): frozenset({"display_name"}),
+    ("background",): frozenset(
+        {
+            "keep_alive_on_exit",
+            "kill_grace_period_ms",
+            "notification_tail_chars",
+            "notification_tail_lines",
+            "read_max_bytes",
+            "wait_poll_interval_ms",
+            "worker_heartbeat_interval_ms",
+            "worker_stale_after_ms",
+        }
+    ),
     ("services",): frozenset({"moonshot_fetch"}),
     ("services", "moonshot_search"): frozenset({"oauth"}),
     ("providers", _ANY_TABLE): frozenset({"default_query", "oauth"}),
@@ -40,6 +50,7 @@ _OWN_TABLES = frozenset(
 )
 """Tables that kimi-cli doesn't have, so that an unknown key in them can't be kimi-cli's."""
 _OLD_DEFAULTS: dict[tuple[str, ...], object] = {
+    ("background", "max_running_tasks"): 4,
     ("loop_control", "reserved_context_size"): 50_000,
     ("mcp", "client", "tool_call_timeout_ms"): 60_000,
 }

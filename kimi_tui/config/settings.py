@@ -83,6 +83,8 @@ class ModelSettings(_Table):
     """Model name to send to the provider."""
     max_context_size: int = Field(gt=0)
     """Size of the context window in tokens."""
+    display_name: str = ""
+    """Name to show. By default the name of this table."""
     capabilities: frozenset[Capability] | None = None
     """Capabilities. By default, those known for the provider's models."""
     temperature: float | None = Field(None, ge=0, le=2)
@@ -125,6 +127,13 @@ def _class_path(value: str) -> str:
     if not (colon and name.isidentifier() and all(part.isidentifier() for part in module.split("."))):
         raise ValueError("must have the form module:Class")
     return value
+
+
+class BackgroundSettings(_Table):
+    """Background tasks."""
+
+    max_running_tasks: int = Field(20, ge=1)
+    """Maximum number of background tasks of a session that run at the same time."""
 
 
 class BudgetSettings(_Table):
@@ -327,6 +336,7 @@ class Settings(_Table):
     providers: dict[str, ProviderConfig] = {}
     models: dict[str, ModelSettings] = {}
     loop_control: LoopControlSettings = LoopControlSettings()
+    background: BackgroundSettings = BackgroundSettings()
     budget: BudgetSettings = BudgetSettings()
     compaction: CompactionSettings = CompactionSettings()
     checkpoints: CheckpointSettings = CheckpointSettings()

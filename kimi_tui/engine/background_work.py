@@ -15,7 +15,7 @@ from kimi_tui.engine.subagents.factory import SharedServices, SubagentFactory
 from kimi_tui.engine.subagents.store import SubagentRecord, SubagentStore
 from kimi_tui.history.session import Session
 from kimi_tui.tools.background.task_text import format_status
-from kimi_tui.tools.background.tasks import BackgroundTasks, TaskTracker
+from kimi_tui.tools.background.tasks import MAX_RUNNING, BackgroundTasks, TaskTracker
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.wire.background import TaskText
 from kimi_tui.wire.commands import ReadTask
@@ -29,8 +29,17 @@ MAX_READ_BYTES = 64 * 1024
 class BackgroundWork:
     """Tracks background tasks and sub-agents across runs of the program."""
 
-    def __init__(self, session: Session, *, sender: EventSender, tracker: TaskTracker) -> None:
-        self.tasks = BackgroundTasks(session.dir / "tasks", sender=sender, tracker=tracker)
+    def __init__(
+        self,
+        session: Session,
+        *,
+        sender: EventSender,
+        tracker: TaskTracker,
+        max_running_tasks: int = MAX_RUNNING,
+    ) -> None:
+        self.tasks = BackgroundTasks(
+            session.dir / "tasks", sender=sender, tracker=tracker, max_running=max_running_tasks
+        )
         self._subagent_store = SubagentStore(session.dir / "subagents")
         self._output_folder = OutputFolder(session.dir / "output")
         self._sender = sender

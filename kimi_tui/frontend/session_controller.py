@@ -273,7 +273,7 @@ class SessionController:
         session = self.state.session
         image_count = len(self._attachments.images.find_named(text))
         if image_count and session is not None and "image_in" not in session.capabilities:
-            model = sanitize_line(session.model) or tr("The model")
+            model = sanitize_line(session.model_label) or tr("The model")
             what = tr_n("the image", "the {count} images", image_count)
             return self._reject(
                 draft,

@@ -163,7 +163,7 @@ async def _status(context: CommandContext, _: str) -> None:
     facts = [
         (tr("Session"), sanitize_line(session.title) or session.session_id),
         (tr("Working directory"), sanitize_line(session.work_dir)),
-        (tr("Model"), sanitize_line(session.model)),
+        (tr("Model"), sanitize_line(session.model_label)),
         (tr("Modes"), ", ".join(modes) or tr("none")),
         (tr("Context"), tr("{share:.0%}, {tokens} tokens", share=state.context_share, tokens=context_usage)),
         (tr("Output"), tr("{tokens} tokens", tokens=format_tokens(state.usage.output))),

@@ -111,7 +111,7 @@ class EngineClient:
                     self._output.write_line(tr("A request is awaiting your answer. Press enter to read it."))
 
     def _print_greeting(self, session: SessionInfo) -> None:
-        folder, model = sanitize_line(session.work_dir), sanitize_line(session.model)
+        folder, model = sanitize_line(session.work_dir), sanitize_line(session.model_label)
         self._output.write_line(
             tr(
                 "kimi-tui {version} in {folder}, model: {model}",

@@ -53,7 +53,7 @@ class PromptImages:
             and "image_in" not in session.capabilities
         ):
             raise KimiTuiError(
-                msg("{model} doesn't support images.", model=session.model),
+                msg("{model} doesn't support images.", model=session.model_label),
                 hint="Use a model that supports images.",
             )
         self._pending_tokens = []

@@ -78,6 +78,13 @@ class ModelDetails:
     capabilities: tuple[str, ...] = ()
     thinking_levels: tuple[ThinkingEffort, ...] = ()
     """Thinking efforts that it has; empty if it can't think."""
+    display_name: str = ""
+    """Name to show, if it isn't `name`."""
+
+    @property
+    def label(self) -> str:
+        """The name to show."""
+        return self.display_name or self.name
 
 
 @frozen
@@ -117,6 +124,11 @@ class SessionInfo:
     read_only: bool = False
     in_use: bool = False
     """Whether another process is writing to this read-only session."""
+
+    @property
+    def model_label(self) -> str:
+        """The name of the model to show; empty if no model is set."""
+        return next((it.label for it in self.model_details if it.name == self.model), self.model)
 
     def find_command(self, name: str) -> SlashCommandInfo | None:
         """Return the engine's command with this name or alias."""

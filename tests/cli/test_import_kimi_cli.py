@@ -255,7 +255,7 @@ def test_the_command_reports_imports_and_no_key(program: Program, theirs: Path) 
     done = program.run("import", str(theirs))
     assert done.exit_code == 0, done.stderr
     assert "+ 2 sessions, with 2 branches" in done.stdout
-    assert "used by Kimi CLI only: telemetry, models.kimi-for-coding.display_name." in done.stdout
+    assert "used by Kimi CLI only: telemetry." in done.stdout
     assert "sk-theirs" not in done.stdout + done.stderr
     assert "What to wear" in program.run("sessions", "list").stdout
 

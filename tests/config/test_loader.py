@@ -242,7 +242,8 @@ tool_call_timeout_ms = 60000
     assert settings.default_thinking
     assert home.model("script").scripts == "/scripts.json"
     dropped = home.read().dropped_keys
-    assert {"background", "providers.managed:kimi-code.oauth", "services.moonshot_fetch"} <= set(dropped)
+    assert settings.background.max_running_tasks == 20  # the default that kimi-cli writes counts as unset
+    assert {"providers.managed:kimi-code.oauth", "services.moonshot_fetch"} <= set(dropped)
     (hook,) = settings.hooks
     assert (hook.event, hook.matcher, hook.timeout) == ("PreToolUse", "Shell", 10)
     assert settings.services.moonshot_search is not None

@@ -262,3 +262,16 @@ async def test_running_tasks_are_listed_again_after_a_compaction(home: SessionEn
         front.send(RunSlash("compact"))
         await front.wait_for(TurnEnd)
     assert "- bash-1 (the server)" in notes(home)[-1]
+
+
+async def test_the_settings_limit_the_number_of_running_tasks(home: SessionEnv) -> None:
+    home.script(
+        script(background_bash("c1", "sleep 100")),
+        script(background_bash("c2", "sleep 100")),
+        "text: done",
+    )
+    settings = home.settings(background={"max_running_tasks": 1})
+    async with home.open_session(settings=settings, yolo=True) as front:
+        await front.turn("go")
+        assert not front.results["c1"].return_value.is_error
+        assert "already running" in front.results["c2"].return_value.message

@@ -24,6 +24,16 @@ async def test_the_picker_shows_provider_context_price_and_features(open_app: An
         assert any("thinking: ● off ○ on" in line for line in lines)
 
 
+async def test_a_display_name_replaces_the_name_in_the_header_and_the_picker(open_app: Any) -> None:
+    first, *others = SESSION.model_details
+    named = replace(SESSION, model_details=(replace(first, display_name="Kimi for code"), *others))
+    async with open_app() as harness:
+        harness.engine.send(named)
+        await harness.wait_until(lambda: "Kimi for code" in harness.screen_text().splitlines()[0])
+        await open_picker(harness)
+        await harness.wait_until(lambda: harness.screen_text().count("Kimi for code") == 2)
+
+
 async def test_a_model_and_its_level_are_chosen_with_keys(open_app: Any) -> None:
     async with open_app(size=(80, 24)) as harness:
         await open_picker(harness)

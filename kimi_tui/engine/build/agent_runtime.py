@@ -50,7 +50,12 @@ async def build_agent_runtime(
     """Build the agent runtime of a session. Raises ConfigError."""
     timeline = _build_timeline(core, tool_dependencies)
     resources.push_async_callback(timeline.close)
-    background_work = BackgroundWork(core.session, sender=core.wire, tracker=timeline.files)
+    background_work = BackgroundWork(
+        core.session,
+        sender=core.wire,
+        tracker=timeline.files,
+        max_running_tasks=core.options.settings.background.max_running_tasks,
+    )
     await background_work.load()
     tool_dependencies.by_type[BackgroundTasks] = background_work.tasks
     skill_library = await asyncio.to_thread(

@@ -122,6 +122,7 @@ def _details_of(name: str, settings: Settings) -> ModelDetails:
         output_price=model.price.output if model.price is not None else None,
         capabilities=tuple(sorted(capabilities_of(described))),
         thinking_levels=thinking_levels(described),
+        display_name=model.display_name,
     )
 
 

@@ -49,7 +49,7 @@ def no_thinking_text(session: SessionInfo) -> str:
     """Return a message for a model that can't think, or for a session without a model."""
     if not session.model:
         return tr("No models configured. Use /login to connect one.")
-    return tr("The model {name} doesn't support thinking.", name=sanitize_line(session.model))
+    return tr("The model {name} doesn't support thinking.", name=sanitize_line(session.model_label))
 
 
 def model_columns(model: ModelDetails) -> tuple[str, str, str, str]:

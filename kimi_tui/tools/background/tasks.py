@@ -27,6 +27,7 @@ from kimi_tui.wire.event_sender import EventSender
 logger = logging.getLogger(__name__)
 
 MAX_RUNNING = 20
+"""Default of the maximum number of tasks that run at the same time."""
 _MAX_ENDED_SHOWN = 30
 """Maximum number of ended tasks that front ends get."""
 
@@ -64,11 +65,13 @@ class BackgroundTasks:
         *,
         sender: EventSender,
         tracker: TaskTracker | None = None,
+        max_running: int = MAX_RUNNING,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._folder = folder
         self._sender = sender
         self._tracker = tracker
+        self._max_running = max_running
         self._clock = clock
         self._records: dict[str, TaskRecord] = {}
         self._running_work: dict[str, asyncio.Task[None]] = {}
@@ -130,7 +133,7 @@ class BackgroundTasks:
 
     async def start(self, request: TaskRequest) -> BackgroundTask:
         """Start a task. Raises TooManyTasks; KimiTuiError if its output can't be saved."""
-        if len(self._running_work) >= MAX_RUNNING:
+        if len(self._running_work) >= self._max_running:
             raise TooManyTasks(
                 f"{len(self._running_work)} background tasks are already running, which is the limit.",
                 hint="Wait for one to end, or stop one that is no longer needed.",

@@ -111,7 +111,7 @@ def model_choices(models: Sequence[ModelDetails], current: str) -> list[Choice]:
     return [
         Choice(
             value=model.name,
-            label=model.name,
+            label=model.label,
             detail="  ".join(
                 (_pad(row[0], widths[0]), row[1].rjust(widths[1]), row[2].ljust(widths[2]), row[3])
             ).rstrip(),

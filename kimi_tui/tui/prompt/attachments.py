@@ -49,7 +49,7 @@ class Attachments:
         if self.session is not None and "image_in" not in self.session.capabilities:
             warning = tr(
                 "{model} doesn't support images. Choose another model, or remove {token}.",
-                model=sanitize_line(self.session.model),
+                model=sanitize_line(self.session.model_label),
                 token=token,
             )
             self._owner.notify(warning, severity="warning", markup=False)

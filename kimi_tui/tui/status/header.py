@@ -77,7 +77,11 @@ class HeaderLine(Widget):
         if session.read_only:
             return [Segment(tr("read-only"), "bold $warning", 90, "screen.command('write')")]
         segments = []
-        name = tr("demo, no model") if self.state.is_demo else sanitize_line(session.model) or tr("no model")
+        name = (
+            tr("demo, no model")
+            if self.state.is_demo
+            else sanitize_line(session.model_label) or tr("no model")
+        )
         name = Content(name).truncate(max(_MODEL_CELLS, self.size.width // 3), ellipsis=True).plain
         color = "$warning" if self.state.is_demo or not session.model else "$foreground"
         segments.append(Segment(name, f"bold {color}", 90, "screen.command('model')"))
