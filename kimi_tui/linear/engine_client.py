@@ -23,6 +23,7 @@ from kimi_tui.wire.events import (
     SnapshotProgress,
     TurnBegin,
 )
+from kimi_tui.wire.permissions import PermissionList
 from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
 
 _REPLY_TIMEOUT_S = 10.0
@@ -89,6 +90,14 @@ class EngineClient:
             case ReplayEnd():
                 self._is_replaying = False
                 self.replay.print_last_turn()
+            case PermissionList(rules=rules, is_question=True):
+                names = ", ".join(sanitize_line(rule.rule) for rule in rules)
+                self._output.write_line(
+                    tr("You allowed in an earlier run of this session: {rules}.", rules=names)
+                )
+                self._output.write_line(
+                    tr("Type /permissions confirm to allow them again, or /permissions forget.")
+                )
             case _ if self._is_replaying:
                 if is_printed(message):
                     self.replay.add(message)

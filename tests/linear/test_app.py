@@ -29,6 +29,7 @@ from kimi_tui.wire.events import (
     TurnBegin,
     TurnEnd,
 )
+from kimi_tui.wire.permissions import PermissionList, PermissionRule
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, Question, QuestionOption, QuestionRequest
 from tests.tui.conftest import SESSION
 from tests.wire.hostile_messages import assert_harmless, every_message
@@ -161,6 +162,15 @@ async def test_the_rule_of_always_can_be_edited(open_linear_app: Any, line: str,
         [answer] = driver.engine.answers
         assert (answer.response, answer.rule) == ("approve_always", rule)
         assert "Rule (enter to add Edit(" in driver.lines.text
+
+
+async def test_grants_of_an_earlier_run_are_announced(open_linear_app: Any) -> None:
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        rule = PermissionRule(list="allow", rule="Edit(src/**)", source="session", needs_confirmation=True)
+        driver.engine.send(PermissionList((rule,), is_question=True))
+        await driver.wait_until(lambda: "/permissions confirm" in driver.lines.text)
+        assert "You allowed in an earlier run of this session: Edit(src/**)." in driver.lines.text
 
 
 async def test_pending_lines_never_answer_a_permission_request(open_linear_app: Any) -> None:
