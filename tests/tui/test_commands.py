@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -268,3 +268,12 @@ def test_completions_of_the_engine_are_requested_once_and_then_listed() -> None:
     assert [it.value for it in registry.arguments("mcp:odd:review", "src/b")] == []
     assert [it.value for it in registry.arguments("mcp:odd:review", "src/")] == ["src/a", "src/b"]
     assert [it.text for it in host.commands] == ["sr", "src/b", "src/"]
+
+
+async def test_a_short_text_gets_a_panel_of_its_own_size(open_app: Any) -> None:
+    async with open_app(size=(100, 30)) as harness:
+        await harness.type_text("/cost")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: "Usage" in harness.screen_text())
+        assert harness.app.screen.query_one(".dialog").region.height < 15
+        assert "page down" not in harness.screen_text()

@@ -1,7 +1,8 @@
-"""Pager: shows a long text on the full screen, with search."""
+"""Pager: shows a text, on the full screen and with search unless it is short."""
 
 from typing import Protocol
 
+from rich.cells import cell_len
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -16,6 +17,10 @@ from kimi_tui.tui.markdown.styled_line import StyledLine, text_style
 from kimi_tui.tui.markdown.wrap import chop
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.tui.widgets.line_view import LineView
+
+_MAX_SHORT_LINES = 16
+_MAX_SHORT_CELLS = 66
+"""A text within these limits is shown in a panel of its own size."""
 
 
 class TextCopier(Protocol):
@@ -43,6 +48,9 @@ class Pager(ModalScreen[None]):
         self._query = ""
         self._matches: list[int] = []
         self._current = 0
+        rows = self._text.split("\n")
+        self._is_short = len(rows) <= _MAX_SHORT_LINES and max(map(cell_len, rows)) <= _MAX_SHORT_CELLS
+        self.set_class(self._is_short, "-short")
 
     def compose(self) -> ComposeResult:
         """Yield the title, the text, the search field and the key hints."""
@@ -53,18 +61,26 @@ class Pager(ModalScreen[None]):
             field.cursor_blink = False
             yield field
             yield KeyHints(
-                [
-                    KeyHint(
-                        self._key_labels.preferred_key("pager.page_down", "space"),
-                        tr("page down"),
-                        "page(1)",
-                    ),
-                    KeyHint(self._key_labels.preferred_key("pager.page_up", "b"), tr("page up"), "page(-1)"),
-                    KeyHint(self._key_labels.first_key("pager.search"), tr("search"), "search"),
-                    KeyHint(self._key_labels.first_key("pager.copy"), tr("copy all"), "copy"),
-                    self._close_hint,
-                ]
+                [*([] if self._is_short else self._scroll_hints), self._copy_hint, self._close_hint]
             )
+
+    def on_mount(self) -> None:
+        """Give a short text its own height."""
+        if self._is_short:
+            self.view.styles.height = self._text.count("\n") + 1
+
+    @property
+    def _scroll_hints(self) -> list[KeyHint]:
+        labels = self._key_labels
+        return [
+            KeyHint(labels.preferred_key("pager.page_down", "space"), tr("page down"), "page(1)"),
+            KeyHint(labels.preferred_key("pager.page_up", "b"), tr("page up"), "page(-1)"),
+            KeyHint(labels.first_key("pager.search"), tr("search"), "search"),
+        ]
+
+    @property
+    def _copy_hint(self) -> KeyHint:
+        return KeyHint(self._key_labels.first_key("pager.copy"), tr("copy all"), "copy")
 
     @property
     def _close_hint(self) -> KeyHint:
