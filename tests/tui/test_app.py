@@ -137,16 +137,39 @@ async def test_the_palette_runs_commands(open_app: Any) -> None:
         await harness.wait_until(lambda: harness.commands_of(RunSlash) == [RunSlash("clear")])
 
 
-async def test_help_lists_commands_and_keys(open_app: Any) -> None:
+async def test_help_lists_keys_and_finds_commands(open_app: Any) -> None:
     async with open_app(size=(100, 60), keymap={"panes.todo": "f9"}) as harness:
         await harness.driver.press("f1")
+        await harness.wait_until(lambda: "f9                          todo list" in harness.screen_text())
+        await harness.driver.press(*"quit")
         await harness.wait_until(lambda: "/exit /quit /q" in harness.screen_text())
-        assert "/title" in harness.screen_text()
+        assert "ctrl+q                      quit" in harness.screen_text()
+        assert "todo list" not in harness.screen_text()
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: "todo list" in harness.screen_text())
         await harness.driver.press("escape")
         await harness.wait_until(lambda: len(harness.app.screen_stack) == 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("rewind", "/revert"), ("shortcut", "/keys"), ("reset", "/clear"), ("clipboard paste", "ctrl+v")],
+)
+async def test_help_finds_what_people_mean(open_app: Any, words: str, found: str) -> None:
+    async with open_app(size=(100, 60)) as harness:
+        await harness.driver.press("f1")
+        await harness.wait_until(lambda: harness.app.screen.query("#help-query"))
+        await harness.type_text(words)
+        await harness.wait_until(lambda: found in harness.screen_text())
+
+
+async def test_keys_lists_only_keys(open_app: Any) -> None:
+    async with open_app(size=(100, 60), keymap={"panes.todo": "f9"}) as harness:
         await harness.type_text("/keys")
         await harness.driver.press("enter")
-        await harness.wait_until(lambda: "f9" in harness.screen_text())
+        await harness.wait_until(lambda: "f9                          todo list" in harness.screen_text())
+        await harness.type_text("/exit")
+        await harness.wait_until(lambda: "“/exit” not found" in harness.screen_text())
 
 
 async def test_keys_can_be_remapped(open_app: Any) -> None:

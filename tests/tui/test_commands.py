@@ -53,7 +53,7 @@ class FakeHost:
     async def choose_theme(self, names: Sequence[str]) -> str | None:
         return self.choice
 
-    def show_help(self, topic: Literal["commands", "keys"]) -> None:
+    def show_help(self, topic: Literal["all", "keys"]) -> None:
         self.actions.append(f"help {topic}")
 
     def toggle_pane(self, name: Literal["todo", "tools"]) -> None:
@@ -231,7 +231,7 @@ async def test_theme_takes_a_name_or_shows_a_choice(state: SessionViewState) -> 
 @pytest.mark.parametrize(
     ("line", "action"),
     [
-        ("/help", "help commands"),
+        ("/help", "help all"),
         ("/keys", "help keys"),
         ("/copy", "copy # Answer"),
         ("/todo", "pane todo"),

@@ -21,7 +21,7 @@ _SWITCH = ("on", "off")
 
 
 async def _help(host: CommandHost, _: str) -> None:
-    host.dialogs.show_help("commands")
+    host.dialogs.show_help("all")
 
 
 async def _keys(host: CommandHost, _: str) -> None:

@@ -68,7 +68,7 @@ class CommandDialogs(Protocol):
         """Let the user choose a command; return None if they cancel."""
         ...
 
-    def show_help(self, topic: Literal["commands", "keys"]) -> None:
+    def show_help(self, topic: Literal["all", "keys"]) -> None:
         """Open the help."""
         ...
 

@@ -67,7 +67,7 @@ class ScreenDialogs:
         palette = CommandPalette(self._registry, key_labels=self._key_labels)
         return await self._screen.app.push_screen_wait(palette)
 
-    def show_help(self, topic: Literal["commands", "keys"]) -> None:
+    def show_help(self, topic: Literal["all", "keys"]) -> None:
         """Open the help."""
         self._screen.app.push_screen(
             Help(

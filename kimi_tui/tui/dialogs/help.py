@@ -1,16 +1,19 @@
-"""Help dialog: all commands and keys, from the registries that define them."""
+"""Help dialog: all keys and commands, from the registries that define them, with a search."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from rich.cells import cell_len
-from textual import getters
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
+from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.text.cell_width import pad_right
+from kimi_tui.frontend.text.command_topics import COMMAND_SYNONYMS
 from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.tui.commands.ui_command import UiCommand
 from kimi_tui.tui.keys.keymap import GROUPS, KeyLabels, bindings
@@ -27,17 +30,33 @@ _REMAP = tr_lazy(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A key or a command."""
+
+    left: str
+    text: str
+    note: str = ""
+    synonyms: tuple[str, ...] = ()
+
+    def matches(self, words: Iterable[str], heading: str) -> bool:
+        """Return whether each of `words` (lowercase) is in the row, its synonyms or its heading."""
+        text = " ".join((heading, self.left, self.text, self.note, *self.synonyms)).lower()
+        return all(word in text for word in words)
+
+
 class Help(ModalScreen[None]):
-    """Lists commands and keys on one page, those of `topic` first."""
+    """Lists keys, then commands; with the topic "keys" only keys. Typed text leaves what matches it."""
 
     BINDINGS = bindings(HELP_KEYS)
 
+    field = getters.query_one("#help-query", Input)
     page = getters.query_one(LineView)
 
     def __init__(
         self,
         *,
-        topic: Literal["commands", "keys"],
+        topic: Literal["all", "keys"],
         commands: Sequence[UiCommand],
         key_labels: KeyLabels,
         version: str,
@@ -52,6 +71,9 @@ class Help(ModalScreen[None]):
         """Yield the title, the page and the key hints."""
         with Vertical(classes="dialog"):
             yield Static(f"kimi-tui {self._version}".rstrip(), classes="dialog-title", markup=False)
+            field = Input(placeholder=tr("Type to search keys and commands"), id="help-query")
+            field.cursor_blink = False
+            yield field
             yield LineView(self)
             first = self._key_labels.first_key
             yield KeyHints(
@@ -62,31 +84,51 @@ class Help(ModalScreen[None]):
                 ]
             )
 
+    def on_mount(self) -> None:
+        """Focus the search."""
+        self.field.focus()
+
+    @on(Input.Changed)
+    def _handle_query(self) -> None:
+        self.page.scroll_home(animate=False)
+        self.page.redraw()
+
     def build_lines(self, width: int) -> list[StyledLine]:
-        """Return the commands and the keys, the requested topic first."""
-        parts = [self._command_lines(width), self._key_lines(width)]
-        if self._topic == "keys":
-            parts.reverse()
-        return [*parts[0], BLANK, *parts[1]]
-
-    def _command_lines(self, width: int) -> list[StyledLine]:
-        lines = _heading(tr("Commands"))
-        for command in self._commands:
-            names = " ".join(f"/{name}" for name in (command.name, *command.aliases))
-            lines += _row(f"{names} {command.argument}".rstrip(), command.translated_summary, width)
-        return [*lines, *_row("@path", tr("Mention a file in the working directory"), width)]
-
-    def _key_lines(self, width: int) -> list[StyledLine]:
+        """Return the keys and commands that match the query."""
+        words = self.field.value.lower().split()
         lines: list[StyledLine] = []
+        for heading, rows in self._sections():
+            shown = [row for row in rows if row.matches(words, heading)]
+            if shown:
+                lines += [BLANK, *_heading(heading)] if lines else _heading(heading)
+                lines += [line for row in shown for line in _row_lines(row, width)]
+        if not lines:
+            query = sanitize_line(self.field.value.strip())
+            return wrap([(tr("“{query}” not found", query=query), text_style("dim"))], width)
+        return lines if words else [*lines, BLANK, *wrap([(tr(_REMAP), text_style("dim"))], width)]
+
+    def _sections(self) -> Iterator[tuple[str, list[_Row]]]:
+        """Yield the headings with their rows."""
         for title, keys in GROUPS:
-            lines += [BLANK, *_heading(tr(title))] if lines else _heading(tr(title))
-            for key in keys:
-                lines += _row(self._key_labels.all_keys(key.id), tr(key.label), width, note=key.id)
-        return [*lines, BLANK, *wrap([(tr(_REMAP), text_style("dim"))], width)]
+            yield (
+                tr(title),
+                [_Row(self._key_labels.all_keys(key.id), tr(key.label), note=key.id) for key in keys],
+            )
+        if self._topic == "all":
+            yield (
+                tr("Commands"),
+                [
+                    *map(_command_row, self._commands),
+                    _Row("@path", tr("Mention a file in the working directory")),
+                ],
+            )
 
     def action_close(self) -> None:
-        """Close the dialog."""
-        self.dismiss(None)
+        """Clear the search; without one, close the dialog."""
+        if self.field.value:
+            self.field.value = ""
+        else:
+            self.dismiss(None)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by lines."""
@@ -101,13 +143,24 @@ def _heading(title: str) -> list[StyledLine]:
     return [StyledLine(((title, text_style("heading-2")),))]
 
 
-def _row(left: str, text: str, width: int, *, note: str = "") -> list[StyledLine]:
-    first: Spans = ((pad_right(left, _LEFT_CELLS), text_style("tool-argument")), ("  ", text_style()))
+def _command_row(command: UiCommand) -> _Row:
+    names = " ".join(f"/{name}" for name in (command.name, *command.aliases))
+    return _Row(
+        f"{names} {command.argument}".rstrip(),
+        command.translated_summary,
+        synonyms=COMMAND_SYNONYMS.get(command.name, ()),
+    )
+
+
+def _row_lines(row: _Row, width: int) -> list[StyledLine]:
+    first: Spans = ((pad_right(row.left, _LEFT_CELLS), text_style("tool-argument")), ("  ", text_style()))
     rest: Spans = ((" " * (_LEFT_CELLS + 2), text_style()),)
-    spans = [(text, text_style()), (f"  {note}", text_style("dim"))] if note else [(text, text_style())]
-    if cell_len(left) > _LEFT_CELLS:
+    spans = [(row.text, text_style())]
+    if row.note:
+        spans.append((f"  {row.note}", text_style("dim")))
+    if cell_len(row.left) > _LEFT_CELLS:
         return [
-            StyledLine(((left, text_style("tool-argument")),)),
+            StyledLine(((row.left, text_style("tool-argument")),)),
             *wrap(spans, width, first=rest, rest=rest),
         ]
     return wrap(spans, width, first=first, rest=rest)

@@ -204,11 +204,11 @@ MODEL_PICKER_KEYS = (
 )
 
 HELP_KEYS = (
-    Key("help.close", "escape,q,f1,ctrl+c", "close", "close", priority=True),
-    Key("help.up", "up,k", "scroll(-1)", "up"),
-    Key("help.down", "down,j", "scroll(1)", "down"),
+    Key("help.close", "escape,f1,ctrl+c", "close", "close", priority=True),
+    Key("help.up", "up", "scroll(-1)", "up"),
+    Key("help.down", "down", "scroll(1)", "down"),
     Key("help.page_up", "pageup", "page(-1)", "page up"),
-    Key("help.page_down", "pagedown,space", "page(1)", "page down"),
+    Key("help.page_down", "pagedown", "page(1)", "page down"),
 )
 
 MCP_KEYS = (
