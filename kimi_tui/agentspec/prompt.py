@@ -29,9 +29,10 @@ class PromptVariables:
     """Prompt variables of a session. The variable of a field is `KIMI_` and the field's name in capitals."""
 
     now: str
-    """Local time with UTC offset, to the minute, rendered once per session."""
+    """Local time with UTC offset, to the minute, at which the session began."""
     work_dir: str
     work_dir_ls: str
+    """Contents of the working directory at that time."""
     platform: str
     """System, release and machine."""
     os: str
@@ -48,13 +49,14 @@ class PromptVariables:
         *,
         additional_dirs: Sequence[Path] = (),
         skills: str = "",
-        now: datetime | None = None,
+        now: str | None = None,
+        work_dir_ls: str | None = None,
     ) -> "PromptVariables":
-        """Collect the values. Reads at most a few directories and the AGENTS.md files."""
+        """Collect the values that aren't given. Reads at most a few directories and the AGENTS.md files."""
         return cls(
-            now=(now or datetime.now(tz=UTC)).astimezone().isoformat(timespec="minutes"),
+            now=now or local_time(),
             work_dir=printable_name(work_dir),
-            work_dir_ls=directory_listing(work_dir),
+            work_dir_ls=directory_listing(work_dir) if work_dir_ls is None else work_dir_ls,
             platform=f"{platform.system()} {platform.release()} {platform.machine()}",
             os={"Darwin": "macOS"}.get(platform.system(), platform.system()),
             shell=_shell(),
@@ -67,6 +69,11 @@ class PromptVariables:
     def by_name(self) -> Mapping[str, str]:
         """Return the values by variable name."""
         return {f"{_PREFIX}{field.name.upper()}": getattr(self, field.name) for field in fields(self)}
+
+
+def local_time() -> str:
+    """Return the local time with its UTC offset, to the minute."""
+    return datetime.now(tz=UTC).astimezone().isoformat(timespec="minutes")
 
 
 def render_prompt(spec: ResolvedAgentSpec, variables: PromptVariables) -> str:

@@ -57,6 +57,16 @@ class CopyOrigin:
 
 
 @frozen(kw_only=True)
+class PromptFacts:
+    """Values in the system prompt that differ from run to run."""
+
+    now: str
+    """Local time with UTC offset at which the session began."""
+    work_dir_ls: str
+    """Contents of the working directory at that time."""
+
+
+@frozen(kw_only=True)
 class SessionState:
     """Settings and lists of one session. Fields missing in the file have their defaults."""
 
@@ -88,6 +98,8 @@ class SessionState:
     """Token usage of all model calls in all runs of the session."""
     cost_usd: float | None = None
     """Cost of the model calls; None until a model with a price was used."""
+    prompt_facts: PromptFacts | None = None
+    """Values of the system prompt; None until the first prompt."""
     origin: CopyOrigin | None = None
     """Where the session was copied from; None for a session of kimi-tui."""
     updated: float = 0.0

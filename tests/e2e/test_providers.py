@@ -2,7 +2,6 @@
 
 import json
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -86,24 +85,23 @@ def test_a_task_with_several_tool_calls_sends_valid_requests_that_extend_each_ot
     assert finished.result["cost_usd"] > 0
 
 
+@pytest.mark.parametrize("options", [("--continue",), ("--continue", "--fork")], ids=["resumed", "forked"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_resumed_session_extends_the_earlier_request(program: Program, protocol: Protocol) -> None:
-    with serving(
-        protocol, [ScriptedResponse(thinking="hm", text="one"), ScriptedResponse(text="two")]
-    ) as server:
+def test_a_later_run_begins_its_requests_as_the_first_one(
+    program: Program, protocol: Protocol, options: tuple[str, ...]
+) -> None:
+    responses = [ScriptedResponse(thinking="hm", text="one"), ScriptedResponse(text="two")]
+    with serving(protocol, responses) as server:
         connect(program, protocol, server.base_url)
         assert program.run("--print", "-p", "first").stdout == "one\n"
-        assert program.run("--print", "--continue", "-p", "second").stdout == "two\n"
+        (program.work_dir / "new.txt").write_text("in the list of files of a new session\n")
+        assert program.run("--print", *options, "-p", "second").stdout == "two\n"
 
-    first, second = (_without_system_prompt(body) for body in server.bodies)  # it contains the time
+    first, second = server.bodies
     assert_valid_request(second)
     assert_prefix_extension(first, second)
     assert "first" in json.dumps(second)
-
-
-def _without_system_prompt(body: dict[str, Any]) -> dict[str, Any]:
-    messages = [message for message in body["messages"] if message["role"] != "system"]
-    return {**body, "messages": messages, "system": None}
+    assert "new.txt" not in json.dumps(second)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

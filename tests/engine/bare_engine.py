@@ -38,6 +38,7 @@ from kimi_tui.engine.slash.dispatcher import SlashDispatcher
 from kimi_tui.engine.timeline.service import TimelineService
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.history.session_state import PromptFacts
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.hooks.dispatcher import SessionHookDispatcher
 from kimi_tui.llm.provider import LLM, ChatProvider
@@ -234,6 +235,7 @@ class BareSession:
                 publisher=publisher,
                 agent="",
                 scope=PathScope(self._home),
+                prompt_facts=PromptFacts(now="", work_dir_ls=""),
             ),
             services=services,
             user_services=user_services,

@@ -341,3 +341,18 @@ async def test_a_session_without_a_useful_preview_is_replayed_once(
     preview, replay = await collect_opening_events(home)
     assert not any(isinstance(event, TurnBegin | ReplayBegin) for event in preview)
     assert replay[0] == ReplayBegin()
+
+
+async def test_a_session_resumed_on_another_day_tells_the_model_the_time(
+    home: SessionEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.script("text: one", "text: two", "text: three")
+    async with home.open_session() as front:
+        await front.turn("first")
+    async with home.open_session(continue_last=True) as front:
+        await front.turn("second")
+    assert "It is now" not in home.journal
+    monkeypatch.setattr("kimi_tui.engine.build.prompt_facts.local_time", lambda: "2031-05-06T07:08+00:00")
+    async with home.open_session(continue_last=True) as front:
+        await front.turn("third")
+    assert "The user resumed the session. It is now 2031-05-06T07:08+00:00." in home.journal

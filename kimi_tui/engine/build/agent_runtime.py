@@ -11,6 +11,7 @@ from kimi_tui.engine.build.agent import build_agent
 from kimi_tui.engine.build.core import SessionCore
 from kimi_tui.engine.build.host_tools import HostTools
 from kimi_tui.engine.build.initial_state import build_compaction_config
+from kimi_tui.engine.build.prompt_facts import find_prompt_facts, resume_note
 from kimi_tui.engine.build.skills import SkillLibrary, load_skills
 from kimi_tui.engine.build.tool_dependencies import ToolDependencies
 from kimi_tui.engine.build.tool_factory import ToolFactory
@@ -20,6 +21,7 @@ from kimi_tui.engine.mcp.session_mcp import SessionMcp
 from kimi_tui.engine.session.pending_notes import PendingNotes
 from kimi_tui.engine.subagents.factory import SharedServices
 from kimi_tui.engine.timeline.service import TimelineService
+from kimi_tui.history.session_state import PromptFacts
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.call_ids import CallIds
 from kimi_tui.soul.reminders import Reminder
@@ -67,6 +69,7 @@ async def build_agent_runtime(
         files=timeline.files,
         tasks=background_work.tasks,
         skill_library=skill_library,
+        prompt_facts=await asyncio.to_thread(find_prompt_facts, core.session),
     )
     tool_dependencies.by_type[SubagentRunner] = background_work.build_delegation(
         core.spec, shared, core.settings.subagents
@@ -77,6 +80,7 @@ async def build_agent_runtime(
         core.workspace,
         ToolFactory(tool_dependencies.by_type),
         core.runtime_settings.capabilities,
+        facts=shared.prompt_facts,
         skills=skill_library.skills_prompt,
     )
     mcp = await discover_session_mcp(core, toolset=agent.toolset, folder=tool_dependencies.output_folder)
@@ -84,6 +88,8 @@ async def build_agent_runtime(
     host_tools.register_tools(agent.toolset, approval=core.approval, model=core.runtime_settings)
     shared.tool_providers.extend((host_tools, mcp))
     pending_notes = PendingNotes()
+    if note := resume_note(shared.prompt_facts):
+        pending_notes.add(note)
     reminders = (background_work.tasks, mcp, pending_notes)
     return AgentRuntime(
         soul=_build_soul(core, tool_dependencies, agent=agent, shared=shared, reminders=reminders),
@@ -118,6 +124,7 @@ def _build_shared_services(
     files: SessionFiles,
     tasks: BackgroundTasks,
     skill_library: SkillLibrary,
+    prompt_facts: PromptFacts,
 ) -> SharedServices:
     limits = core.limits
     return SharedServices(
@@ -134,6 +141,7 @@ def _build_shared_services(
         limits=replace(limits, max_steps=min(limits.max_steps, core.settings.subagents.max_steps)),
         compaction=build_compaction_config(core.options, tool_dependencies.by_type),
         hooks=core.hooks,
+        prompt_facts=prompt_facts,
         skills=skill_library.skills_prompt,
         dependencies=dict(tool_dependencies.by_type),
     )

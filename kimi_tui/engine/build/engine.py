@@ -118,7 +118,7 @@ def _build_from_parts(
             publisher=publisher,
             modes=core.modes,
             model=_build_active_model(core, runtime, publisher),
-            metadata=_build_metadata(core, title, publisher),
+            metadata=_build_metadata(core, runtime, title, publisher),
             services=services,
             user_services=user_services,
         ),
@@ -149,7 +149,9 @@ def _build_publisher(
     )
 
 
-def _build_metadata(core: SessionCore, title: SessionTitle, publisher: SessionPublisher) -> SessionMetadata:
+def _build_metadata(
+    core: SessionCore, runtime: AgentRuntime, title: SessionTitle, publisher: SessionPublisher
+) -> SessionMetadata:
     return SessionMetadata(
         session=core.session,
         title=title,
@@ -157,6 +159,7 @@ def _build_metadata(core: SessionCore, title: SessionTitle, publisher: SessionPu
         publisher=publisher,
         agent=core.agent_name if core.agent_name != DEFAULT_AGENT else "",
         scope=core.workspace,
+        prompt_facts=runtime.shared.prompt_facts,
     )
 
 

@@ -1,4 +1,4 @@
-"""Metadata that a resumed session needs: title, directories, agent and modes."""
+"""Metadata that a resumed session needs: title, directories, agent, modes and values of the system prompt."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from kimi_tui.engine.session.modes import Modes
 from kimi_tui.engine.session.publisher import SessionPublisher
 from kimi_tui.engine.session.title import SessionTitle
 from kimi_tui.history.session import Session
+from kimi_tui.history.session_state import PromptFacts
 from kimi_tui.tools.path_scope import PathScope
 
 
@@ -22,6 +23,7 @@ class SessionMetadata:
         publisher: SessionPublisher,
         agent: str,
         scope: PathScope,
+        prompt_facts: PromptFacts,
     ) -> None:
         """`agent` is empty for the default agent."""
         self._session = session
@@ -30,6 +32,7 @@ class SessionMetadata:
         self._publisher = publisher
         self._agent = agent
         self._scope = scope
+        self._prompt_facts = prompt_facts
 
     async def save_changes(self, user_input: UserInput) -> None:
         """Save the metadata that changed, for a session that gets `user_input`. Raises SessionError."""
@@ -40,6 +43,8 @@ class SessionMetadata:
         state = self._session.state
         if state.agent != self._agent:
             changes["agent"] = self._agent
+        if state.prompt_facts is None:
+            changes["prompt_facts"] = self._prompt_facts
         if state.additional_dirs != (folders := tuple(map(str, self._scope.additional_dirs))):
             changes["additional_dirs"] = folders
         if changes:

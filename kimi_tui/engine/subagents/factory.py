@@ -15,6 +15,7 @@ from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.models.model_pool import ModelPool
 from kimi_tui.engine.subagents.store import SubagentRecord, SubagentStore
 from kimi_tui.history.context import Context
+from kimi_tui.history.session_state import PromptFacts
 from kimi_tui.hooks.dispatcher import HookDispatcher, SubagentHookDispatcher
 from kimi_tui.soul.call_ids import CallIds
 from kimi_tui.soul.compactor import CompactionConfig
@@ -74,6 +75,7 @@ class SharedServices:
     """Limits of a sub-agent's task."""
     compaction: CompactionConfig
     hooks: HookDispatcher
+    prompt_facts: PromptFacts
     skills: str
     """The list of skills for system prompts."""
     dependencies: Dependencies
@@ -148,6 +150,7 @@ class SubagentFactory:
             shared.workspace,
             ToolFactory({**shared.dependencies, **own_dependencies}),
             runtime_settings.capabilities,
+            facts=shared.prompt_facts,
             skills=shared.skills,
         )
         context = Context(self._store.context_file(record.id))

@@ -46,6 +46,7 @@ async def fork_session(
         additional_dirs=state.additional_dirs,
         agent=state.agent,
         model=state.model,
+        prompt_facts=state.prompt_facts,
         todos=todos,
         names=state.names,
     )

@@ -1,0 +1,23 @@
+"""Values in a session's system prompt that differ from run to run."""
+
+from kimi_tui.agentspec.directory_listing import directory_listing
+from kimi_tui.agentspec.prompt import local_time
+from kimi_tui.history.session import Session
+from kimi_tui.history.session_state import PromptFacts
+
+
+def find_prompt_facts(session: Session) -> PromptFacts:
+    """Return the values that the session began with; for a new session those of now. Blocks.
+
+    A resumed session keeps them, so that its requests begin with the same bytes and the model's server finds
+    them in its cache.
+    """
+    return session.state.prompt_facts or PromptFacts(
+        now=local_time(), work_dir_ls=directory_listing(session.work_dir)
+    )
+
+
+def resume_note(facts: PromptFacts) -> str:
+    """Return a note for the model of a session that began on an earlier day; otherwise an empty string."""
+    now = local_time()
+    return "" if now[:10] == facts.now[:10] else f"The user resumed the session. It is now {now}."
