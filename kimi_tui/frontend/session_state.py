@@ -48,10 +48,13 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.mcp_status import McpStatus
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, QuestionResponse, UserRequest
+from kimi_tui.wire.session import CacheMiss
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 
 RESPONDING = "responding"
 """Activity of a turn while the response streams."""
+
+_MAX_CACHE_MISSES = 10
 
 
 @frozen(kw_only=True)
@@ -104,6 +107,8 @@ class SessionViewState:
     shell_dir: str = ""
     """Current directory of the user's shell. Empty for the working directory."""
     usage: TokenUsage = field(default_factory=TokenUsage)
+    cache_misses: tuple[CacheMiss, ...] = ()
+    """The latest cache misses, in order."""
     context_tokens: int = 0
     max_context_tokens: int = 0
     cost_usd: float | None = None
@@ -334,6 +339,11 @@ def _apply_status(state: SessionViewState, status: StatusUpdate) -> SessionViewS
         context_tokens=tokens,
         max_context_tokens=limit,
         usage=status.session_usage or state.usage,
+        cache_misses=(
+            state.cache_misses
+            if status.cache_miss is None
+            else (*state.cache_misses, status.cache_miss)[-_MAX_CACHE_MISSES:]
+        ),
         mcp=state.mcp if status.mcp_status is None else status.mcp_status,
     )
 

@@ -10,6 +10,7 @@ from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.base.thinking_effort import parse_thinking_effort
 from kimi_tui.frontend.number_format import format_cost, format_duration, format_tokens
 from kimi_tui.frontend.save_choice import save_model
+from kimi_tui.frontend.text.cache_misses import cache_miss_lines
 from kimi_tui.frontend.text.message_passages import match_label, passage_line, quote_message
 from kimi_tui.frontend.text.models import (
     no_thinking_text,
@@ -171,7 +172,8 @@ async def _status(context: CommandContext, _: str) -> None:
     ]
     servers = state.mcp.servers if state.mcp is not None else ()
     facts += [(tr("MCP server"), sanitize_line(f"{it.name}, {it.status} {it.error}")) for it in servers]
-    context.write_line("\n".join(f"{name}: {value}" for name, value in facts))
+    lines = [f"{name}: {value}" for name, value in facts]
+    context.write_line("\n".join((*lines, *cache_miss_lines(state.cache_misses))))
 
 
 async def _tasks(context: CommandContext, argument: str) -> None:

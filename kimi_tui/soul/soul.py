@@ -14,6 +14,7 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.message_history import interrupted_messages
 from kimi_tui.hooks.dispatcher import NO_HOOKS, HookDispatcher
 from kimi_tui.soul.agent import Agent
+from kimi_tui.soul.cache_monitor import ObservedRequest
 from kimi_tui.soul.call_ids import CallIds
 from kimi_tui.soul.checkpointer import Checkpointer, checkpoint_label
 from kimi_tui.soul.compactor import CompactionConfig, Compactor
@@ -268,15 +269,22 @@ class Soul:
         llm = (
             self._runtime_settings.require_llm()
         )  # the user may switch models before the response is complete
+        request = ObservedRequest(
+            llm.name,
+            self._runtime_settings.effort,
+            self._agent.system_prompt,
+            self._agent.toolset.schemas,
+            drop_unsupported_media(history, llm.capabilities),
+        )
         call = ModelCall(
             chat_provider=self._runtime_settings.chat_provider,
-            system_prompt=self._agent.system_prompt,
-            tools=self._agent.toolset.schemas,
-            history=drop_unsupported_media(history, llm.capabilities),
+            system_prompt=request.system_prompt,
+            tools=request.tools,
+            history=request.history,
             reserved_ids=self._call_ids,
         )
         try:
-            return await call.run(
+            response = await call.run(
                 step=self.steps,
                 max_attempts=self._limits.max_attempts,
                 on_part=self._sender.send,
@@ -286,6 +294,8 @@ class Soul:
         except ResponseInterrupted as interrupted:
             await self._append_partial(interrupted.partial)
             raise interrupted.__cause__ or interrupted from None
+        self._status_reporter.observe_request(request, response)
+        return response
 
     async def _append_partial(self, partial: Message | None) -> None:
         if partial is not None:

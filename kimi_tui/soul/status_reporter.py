@@ -1,11 +1,15 @@
 """Reporter of an agent's context usage and the session's usage."""
 
+import time
+
 from kimi_tui.history.context import Context
+from kimi_tui.soul.cache_monitor import CacheMonitor, ObservedRequest
 from kimi_tui.soul.model_call import ModelResponse
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.usage_totals import UsageTotals
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import CostUpdate, StatusUpdate
+from kimi_tui.wire.session import CacheMiss
 
 
 class StatusReporter:
@@ -23,11 +27,20 @@ class StatusReporter:
         self._runtime_settings = runtime_settings
         self._usage_totals = usage_totals
         self._sender = sender
+        self._cache_monitor = CacheMonitor()
+        self._cache_miss: CacheMiss | None = None
+        """The cache miss of the step that is reported next."""
+
+    def observe_request(self, request: ObservedRequest, response: ModelResponse) -> None:
+        """Note whether `request` was in the cache of the model's server."""
+        if response.usage is not None:
+            self._cache_miss = self._cache_monitor.observe(request, response.usage, now=time.monotonic())
 
     def report(self, response: ModelResponse | None = None) -> None:
         """Send the status, after `response` if a step ended with one."""
         llm = self._runtime_settings.llm
         tokens = self._context.token_count_with_pending
+        cache_miss, self._cache_miss = self._cache_miss, None
         self._sender.send(
             StatusUpdate(
                 context_usage=tokens / llm.max_context_size if llm is not None else None,
@@ -36,6 +49,7 @@ class StatusReporter:
                 token_usage=response.usage if response is not None else None,
                 message_id=response.message_id if response is not None else None,
                 session_usage=self._usage_totals.usage,
+                cache_miss=cache_miss,
             )
         )
         if self._usage_totals.cost_usd is not None:

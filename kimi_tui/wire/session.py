@@ -1,6 +1,7 @@
 """Session events: information, status and replay."""
 
 from dataclasses import field
+from typing import Literal
 
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.frozen import frozen
@@ -19,6 +20,21 @@ class MCPLoadingEnd:
     """All MCP servers are connected or have failed."""
 
 
+CacheMissCause = Literal["model", "thinking", "tools", "conversation", "idle", "server"]
+"""What changed since the request before: the model, its thinking effort, the system prompt or tools, or the
+conversation (a revert or a compaction). `idle`: more than five minutes passed. `server`: nothing changed.
+"""
+
+
+@frozen
+class CacheMiss:
+    """A request whose beginning wasn't in the cache of the model's server. Not in kimi-cli."""
+
+    tokens: int
+    """Input tokens that were billed in full."""
+    cause: CacheMissCause
+
+
 @frozen
 class StatusUpdate:
     """Changes of the status bar. None means unchanged."""
@@ -35,6 +51,8 @@ class StatusUpdate:
     mcp_status: McpStatus | None = None
     session_usage: TokenUsage | None = None
     """Total usage of the session. Not in kimi-cli."""
+    cache_miss: CacheMiss | None = None
+    """The cache miss of the step that just ended, if it was one. Not in kimi-cli."""
 
 
 @frozen

@@ -17,7 +17,7 @@ _EXTENSION_TYPES = {
 }  # fmt: skip
 _EXTENSION_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure", "files"),
-    "StatusUpdate": ("session_usage",),
+    "StatusUpdate": ("session_usage", "cache_miss"),
     "CompactionEnd": ("tokens_before", "tokens_after"),
     "ApprovalRequest": ("rule", "danger", "reason", "effects", "proposal"),
     "ApprovalResponse": ("edited", "rule"),

@@ -1,7 +1,9 @@
 """Usage and cost of a session across runs."""
 
 from kimi_tui.config.settings import ModelPrice
+from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.events import CostUpdate, StatusUpdate
+from kimi_tui.wire.session import CacheMiss
 from tests.engine.fake_front_end import SessionEnv, script
 
 RESPONSE = script("text: hello", "usage: input_other=90000 output=10000")
@@ -38,3 +40,19 @@ async def test_a_fork_starts_without_cost(home: SessionEnv) -> None:
         await front.turn("hello")
     async with home.open_session(continue_last=True, fork=True) as front:
         assert front.of(CostUpdate) == []
+
+
+async def test_a_cache_miss_after_clear_is_reported_with_its_cause(home: SessionEnv) -> None:
+    home.script(
+        script("text: a", "usage: input_other=100 input_cache_creation=9000"),
+        script("text: b", "usage: input_other=100 input_cache_read=9000"),
+        script("text: c", "usage: input_other=5000"),
+    )
+    async with home.open_session() as front:
+        await front.turn("one")
+        await front.turn("two")
+        assert [status.cache_miss for status in front.of(StatusUpdate) if status.cache_miss] == []
+        front.send(RunSlash("clear"))
+        await front.turn("three")
+        misses = [status.cache_miss for status in front.of(StatusUpdate) if status.cache_miss]
+        assert misses == [CacheMiss(5000, "conversation")]

@@ -18,7 +18,7 @@ from kimi_tui.tui.dialogs.models import ModelChoice
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import Command, RunSlash, SetModel, SetThinking, SetYolo
-from kimi_tui.wire.session import SessionInfo
+from kimi_tui.wire.session import CacheMiss, SessionInfo, StatusUpdate
 from tests.tui.conftest import SESSION
 
 
@@ -277,3 +277,11 @@ async def test_a_short_text_gets_a_panel_of_its_own_size(open_app: Any) -> None:
         await harness.wait_until(lambda: "Usage" in harness.screen_text())
         assert harness.app.screen.query_one(".dialog").region.height < 15
         assert "page down" not in harness.screen_text()
+
+
+async def test_the_usage_lists_cache_misses_with_their_causes(open_app: Any) -> None:
+    async with open_app(size=(100, 30)) as harness:
+        await harness.send(StatusUpdate(cache_miss=CacheMiss(68_000, "model")))
+        await harness.type_text("/cost")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: "68k  the model changed" in harness.screen_text())

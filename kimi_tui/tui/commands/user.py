@@ -6,6 +6,7 @@ from rich.cells import cell_len
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.text.cache_misses import cache_miss_lines
 from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
@@ -62,7 +63,7 @@ def _usage_text(state: SessionViewState) -> str:
             ),
         ),
     ]
-    return _format_table(lines)
+    return "\n".join((_format_table(lines), *cache_miss_lines(state.cache_misses)))
 
 
 def _debug_text(state: SessionViewState, facts: Sequence[tuple[str, str]], log: Sequence[str]) -> str:
