@@ -38,6 +38,8 @@ class AnswerChoice:
     tooltip: str
     short_label: str = ""
     """Label for narrow screens, if the full one is long."""
+    shortest_label: str = ""
+    """Label where not even the short ones fit, if it differs."""
     scope: str = ""
     """What the answer allows, if that is more than this call."""
 
@@ -47,7 +49,7 @@ class AnswerChoice:
             return tr("Yes, for this session: {scope}", scope=self.scope) if self.scope else tr(self.label)
         if length == "short" and self.scope:
             return tr("Session: {scope}", scope=self.scope)
-        return tr(self.short_label)
+        return tr((length == "shortest" and self.shortest_label) or self.short_label)
 
 
 CHOICES = (
@@ -80,6 +82,7 @@ CHOICES = (
         tr_lazy("No, and tell it what to do instead"),
         tr_lazy("Reject this call and tell the agent what to do instead."),
         tr_lazy("No, with feedback"),
+        tr_lazy("Feedback"),
     ),
     AnswerChoice(
         "edit",

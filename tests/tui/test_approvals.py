@@ -10,7 +10,7 @@ from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.wire.commands import Interrupt
 from kimi_tui.wire.display_blocks import DiffBlock, ShellBlock
 from kimi_tui.wire.events import ApprovalResponse, RequestClosed, StepBegin, TextPart, TurnBegin, TurnEnd
-from kimi_tui.wire.requests import ApprovalRequest, Question, QuestionOption, QuestionRequest
+from kimi_tui.wire.requests import ApprovalRequest, Proposal, Question, QuestionOption, QuestionRequest
 from tests.tui.conftest import AppHarness
 
 DIFF = DiffBlock("src/auth.py", "old = 1\n", "new = 2\n", 12, 12)
@@ -101,6 +101,17 @@ async def test_the_answer_for_the_session_names_what_it_allows(open_app: Any) ->
         await harness.wait_until(lambda: "Yes, for this session: " in harness.screen_text())
         await harness.driver.resize_terminal(80, 24)
         await harness.wait_until(lambda: "Session: " in harness.screen_text())
+
+
+@pytest.mark.parametrize("width", [60, 70, 76, 77, 78, 79, 80, 100, 120])
+async def test_every_answer_is_shown_in_full(open_app: Any, width: int) -> None:
+    async with open_app(size=(width, 24)) as harness:
+        request = build_shell_request(rule="Edit(./notes.txt)", proposal=Proposal("text", name="notes.txt"))
+        await send_requests(harness, request)
+        await harness.wait_until(lambda: "Allow Bash" in harness.screen_text())
+        await harness.driver.pause()
+        buttons = harness.screen.query(AnswerButton)
+        assert all(button.region.right <= width - 2 for button in buttons), [b.region for b in buttons]
 
 
 async def test_arrows_and_enter_answer(open_app: Any) -> None:

@@ -15,6 +15,8 @@ from kimi_tui.frontend.answer_choices import AnswerChoice, ChoiceId, LabelLength
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.keys.keymap import KeyLabels
 
+_GAP_CELLS = 1
+"""Cells between two buttons: their margin in `styles/approvals.tcss`."""
 TextKind = Literal["feedback", "rule"]
 """What the user writes in the input."""
 
@@ -90,7 +92,8 @@ class AnswerRow(Horizontal):
     def _width_of(self, length: LabelLength) -> int:
         keys = (self._key_labels.first_key(choice.binding_id) for choice in self.choices)
         labels = (choice.label_text(length) for choice in self.choices)
-        return sum(cell_len(f" {key} {label} ") for key, label in zip(keys, labels, strict=True))
+        widths = (cell_len(f" {key} {label} ") for key, label in zip(keys, labels, strict=True))
+        return sum(widths) + _GAP_CELLS * (len(self.choices) - 1)
 
     def on_resize(self) -> None:
         """Shorten the labels if longer ones don't fit."""
