@@ -1,6 +1,8 @@
 """Interface between tool calls and the file history: what a call may change, and who records it."""
 
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import field
 from typing import Protocol
 
 from kimi_tui.base.frozen import frozen
@@ -25,6 +27,8 @@ class PendingCommit:
     paths: tuple[str, ...]
     """The absolute paths that change. Nothing else does."""
     command: str
+    renames: Mapping[str, str] = field(default_factory=dict)
+    """The renames among them, as far as the workspace knows: new path -> old path."""
 
 
 class ChangeTracker(Protocol):

@@ -121,6 +121,11 @@ class CommitPlan:
         return tuple(item.effect for item in self.items if not item.conflict)
 
     @property
+    def renames(self) -> Mapping[str, str]:
+        """The renames among the effects to commit: new path -> old path."""
+        return {effect.path: effect.moved_from for effect in self.takes if effect.moved_from}
+
+    @property
     def conflicts(self) -> tuple[CommitItem, ...]:
         """The effects that need a decision."""
         return tuple(item for item in self.items if item.conflict)

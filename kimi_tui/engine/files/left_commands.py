@@ -54,7 +54,8 @@ class LeftCommands:
     async def _commit_one(self, left: LeftWorkspace) -> CommitResult:
         plan = await left.plan()
         author = left.owner.author
-        commit = PendingCommit(tuple(effect.path for effect in plan.takes), author.command)
+        paths = tuple(effect.path for effect in plan.takes)
+        commit = PendingCommit(paths, author.command, plan.renames)
         async with self._files.tracking_by(author, commit):
             result = await left.commit(plan)
         conflicts = {item.effect.path: item.conflict for item in plan.conflicts}

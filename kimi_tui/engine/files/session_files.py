@@ -4,10 +4,11 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from kimi_tui.base.errors import FileProblem, KimiTuiError
@@ -272,6 +273,7 @@ class SessionFiles:
             yield
             return
         paths = _to_history_paths(self._workspace, commit.paths)
+        renames = _to_history_renames(self._workspace, commit.renames)
         await self._capture(USER, paths, scan="paths")
         author = replace(author, session=author.session or self.worker.session)
         self._calls.append(author)
@@ -279,7 +281,7 @@ class SessionFiles:
             yield
         finally:
             try:
-                await run_shielded(self._capture(author, paths, scan="paths"))
+                await run_shielded(self._capture(author, paths, scan="paths", renames=renames))
             finally:
                 self._calls.remove(author)
 
@@ -310,11 +312,12 @@ class SessionFiles:
         *,
         scan: ScanScope = "all",
         wait_s: float | None = None,
+        renames: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         from kimi_tui.history.snapshots.deadline import ScanCanceled
 
         try:
-            result = await self.worker.capture(author, paths, scan=scan, wait_s=wait_s)
+            result = await self.worker.capture(author, paths, scan=scan, wait_s=wait_s, renames=renames)
         except ScanCanceled:
             self._capture_requested.set()  # checkpoints may still wait for their state
             return
@@ -363,6 +366,12 @@ class SessionFiles:
 def _to_history_paths(workspace: PathScope, paths: Collection[str]) -> list[str]:
     to_history_path = HistoryPaths(workspace).path_of
     return [path for each in paths if (path := to_history_path(each)) is not None]
+
+
+def _to_history_renames(workspace: PathScope, renames: Mapping[str, str]) -> dict[str, str]:
+    to_history_path = HistoryPaths(workspace).path_of
+    pairs = ((to_history_path(path), to_history_path(old)) for path, old in renames.items())
+    return {path: old for path, old in pairs if path is not None and old is not None}
 
 
 class SubagentFiles:

@@ -4,9 +4,10 @@ import asyncio
 import errno
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, Protocol, TypeVar, assert_never
 
 from kimi_tui.base.errors import KimiTuiError
@@ -131,12 +132,13 @@ class SnapshotWorker:
         *,
         scan: ScanScope = "all",
         wait_s: float | None = None,
+        renames: Mapping[str, str] = MappingProxyType({}),
     ) -> SnapshotResult:
         """Record the changes since the previous scan as made by `author`, by default the current author when
         the scan starts.
 
         A canceled scan stops soon and records nothing. A scan of scope "few files" is canceled by captures
-        of scope "paths".
+        of scope "paths". `renames` are those that the author probably made, for scope "paths".
 
         Raises: KimiTuiError instead of OSError. ScanCanceled. SnapshotBusyError if the worker isn't free
         within `wait_s` seconds.
@@ -148,7 +150,7 @@ class SnapshotWorker:
             self._may_be_canceled = scan == "few files"
             try:
                 return await self._run_cancellable(
-                    partial(_capture_changes, history, author or self._current_author(), paths, scan)
+                    partial(_capture_changes, history, author or self._current_author(), paths, scan, renames)
                 )
             finally:
                 self._may_be_canceled = False
@@ -291,6 +293,7 @@ def _capture_changes(
     author: ChangeAuthor,
     paths: Collection[str] | None,
     scan: ScanScope,
+    renames: Mapping[str, str],
     progress: "ScanProgress",
     set_deadline: SetDeadline,
 ) -> SnapshotResult:
@@ -300,7 +303,9 @@ def _capture_changes(
         case "few files":
             captured = history.capture_if_small(author, progress=progress, register_deadline=set_deadline)
         case "paths":
-            captured = history.capture_paths(author, paths or (), register_deadline=set_deadline)
+            captured = history.capture_paths(
+                author, paths or (), renames=renames, register_deadline=set_deadline
+            )
         case _:
             assert_never(scan)
     added, removed = history.count_lines(captured)

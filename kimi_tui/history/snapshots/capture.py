@@ -28,7 +28,7 @@ from kimi_tui.history.snapshots.open_calls import InterruptedCall
 from kimi_tui.history.snapshots.other_names import add_other_names
 from kimi_tui.history.snapshots.path_scanner import PathScanner
 from kimi_tui.history.snapshots.project_store import ProjectStore
-from kimi_tui.history.snapshots.rename_detection import Renames, find_renames
+from kimi_tui.history.snapshots.rename_detection import NO_RENAMES, Renames, find_renames
 from kimi_tui.history.snapshots.scanner import Scan, Scanner, TooManyFiles
 from kimi_tui.history.snapshots.stat_cache import (
     StatCache,
@@ -95,10 +95,13 @@ class Capture:
         """Whether coverage is partial because scans take too long."""
         self._coverage_change = ""
         """The reason for partial coverage that began or ended, until it is recorded."""
-        self._renames: Renames = {}
+        self._renames: Renames = NO_RENAMES
         """The renames that the author of the current changes made, as far as known."""
-        self._inodes: dict[str, int] = {}
-        """Inodes of the paths that the last scan missed, before, and of those that it found, after."""
+        self._likely_renames: Renames = NO_RENAMES
+        """The renames that the author of the current changes probably made."""
+        self._old_inodes: dict[str, int] = {}
+        """Inodes of the paths that the last scan found changed, before and after."""
+        self._new_inodes: dict[str, int] = {}
 
     @property
     def head(self) -> str | None:
@@ -170,7 +173,7 @@ class Capture:
         paths: Iterable[str] | None = None,
         written: Mapping[str, WrittenFile] = MappingProxyType({}),
         planned: Changes = MappingProxyType({}),
-        renames: Renames = MappingProxyType({}),
+        renames: Renames = NO_RENAMES,
         always: bool = False,
         interrupted: InterruptedCall | None = None,
         max_files: int | None = None,
@@ -206,7 +209,7 @@ class Capture:
             later = _separate_later_changes(detected, planned)
             self._renames = renames
             result = self._record(author, None, detected, always=always)
-            self._renames = {}
+            self._renames = NO_RENAMES
             if later:
                 self._record(USER, None, replace(detected, changes=later, coverage={}), always=False)
             return result
@@ -221,13 +224,15 @@ class Capture:
         author: ChangeAuthor,
         paths: Collection[str],
         *,
+        renames: Renames = NO_RENAMES,
         always: bool = False,
         deadline: ScanDeadline | None = None,
     ) -> CaptureResult:
         """Record the changes of `paths` only.
 
         Never scans other paths: a path that no state lists yet counts as unchanged so far, unless
-        `author` is a tool. Ignored paths are skipped unless they are known. Raises ScanCanceled.
+        `author` is a tool. Ignored paths are skipped unless they are known. `renames` are those that the
+        author probably made. Raises ScanCanceled.
         """
         deadline = deadline or ScanDeadline()
         if self._head is None and not self.partial_coverage_reason:
@@ -252,7 +257,11 @@ class Capture:
         if self._strays is not None:
             self._strays |= {path for path in detected.changes if self._key(path) is None}
         self._known_paths.add(paths, detected)
-        return self._record(author, None, detected, always=always or self._head is None)
+        self._likely_renames = renames
+        try:
+            return self._record(author, None, detected, always=always or self._head is None)
+        finally:
+            self._likely_renames = NO_RENAMES
 
     def save(self) -> None:
         """Save the stat cache for the next session."""
@@ -339,9 +348,9 @@ class Capture:
         always: bool,
         interrupted: InterruptedCall | None = None,
     ) -> CaptureResult:
-        self._inodes = {}
+        self._old_inodes, self._new_inodes = {}, {}
         if scan is not None:
-            self._inodes = _inodes_of_renames(self._stat_cache, scan, detected)
+            self._old_inodes, self._new_inodes = _changed_inodes(self._stat_cache, scan, detected)
             scan.apply_to(self._stat_cache)
             update_cache(self._stat_cache, detected)
             candidates = self._entries.keys() if self._strays is None else self._strays
@@ -410,7 +419,13 @@ class Capture:
         renames: dict[str, str] = {}
         if self._head is not None and author.who != "coverage":
             renames = find_renames(
-                self._entries, changes, self._store.blobs, known=self._renames, inodes=self._inodes
+                self._entries,
+                changes,
+                self._store.blobs,
+                known=self._renames,
+                likely=self._likely_renames,
+                old_inodes=self._old_inodes,
+                new_inodes=self._new_inodes,
             )
         entries = dict(self._entries)
         apply_changes(changes, entries)
@@ -484,16 +499,20 @@ class Capture:
                 self._stat_cache.invalidate(path)
 
 
-def _inodes_of_renames(cache: StatCache, scan: Scan, detected: DetectedChanges) -> dict[str, int]:
-    """Return the inodes of removed files before `scan`, and of the new ones after it."""
-    removed = [path for path, entry in detected.changes.items() if entry is None]
-    if not removed:
-        return {}
-    inodes = {path: inode_of(key) for path in removed if (key := cache.key(path))}
+def _changed_inodes(
+    cache: StatCache, scan: Scan, detected: DetectedChanges
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the inodes of changed files before `scan`, and those after it, as far as known."""
+    old = {path: inode_of(key) for path in detected.changes if (key := cache.key(path))}
+    new: dict[str, int] = {}
     for path, entry in detected.changes.items():
         folder, _, name = path.rpartition("/")
         if entry is not None and (found := scan.folders.get(folder)) is not None and found.keys.get(name):
-            inodes[path] = inode_of(found.keys[name])
+            new[path] = inode_of(found.keys[name])
+    return _without_zeros(old), _without_zeros(new)
+
+
+def _without_zeros(inodes: Mapping[str, int]) -> dict[str, int]:
     return {path: inode for path, inode in inodes.items() if inode}
 
 

@@ -32,6 +32,7 @@ from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.history.snapshots.plan_executor import CHANGED_REASON, ExecutionResult, PlanExecutor
 from kimi_tui.history.snapshots.planning.planner import Planner, count_changed_lines, text_of
 from kimi_tui.history.snapshots.project_store import ProjectStore
+from kimi_tui.history.snapshots.rename_detection import NO_RENAMES, Renames
 from kimi_tui.history.snapshots.scanner import TooManyFiles
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
 from kimi_tui.history.snapshots.write_notes import add_write_notes
@@ -199,6 +200,7 @@ class FileHistory:
         author: ChangeAuthor,
         paths: Collection[str],
         *,
+        renames: Renames = NO_RENAMES,
         register_deadline: Callable[[ScanDeadline], None] = lambda _: None,
     ) -> CaptureResult:
         """Record the changes of `paths` only.
@@ -210,7 +212,7 @@ class FileHistory:
         register_deadline(deadline)
         always = author.who == "call" and bool(author.command)
         before = self._capture.head
-        result = self._capture.capture_paths(author, paths, always=always, deadline=deadline)
+        result = self._capture.capture_paths(author, paths, renames=renames, always=always, deadline=deadline)
         self._git_changes.record(before or result.manifest, who=author.who, command=author.command)
         return result
 
@@ -304,6 +306,8 @@ class FileHistory:
                 except NotOffered as reason:
                     rejected[item.path] = str(reason)
         items = [item for item in items if item.path not in rejected and item.has_effect]
+        rejected |= _reject_uncarried(items)
+        items = [item for item in items if item.path not in rejected]
         # Only the selected paths are scanned: other changes since the plan are left to the next capture.
         reachable = self._executor.reachable_paths(path for item in items for path in item.paths)
         stat_keys = self._capture.capture(self.default_author(), paths=reachable).stat_keys
@@ -492,6 +496,17 @@ class FileHistory:
     @property
     def _revert(self) -> ChangeAuthor:
         return ChangeAuthor(who="revert", session=self._store.session)
+
+
+def _reject_uncarried(items: Iterable[PlanItem]) -> dict[str, str]:
+    """Return the paths of those whose content isn't written where it belongs, and why."""
+    remaining = {item.path: item for item in items}
+    rejected: dict[str, str] = {}
+    while uncarried := [it for it in remaining.values() if it.carried_to and it.carried_to not in remaining]:
+        for item in uncarried:
+            rejected[item.path] = msg("{path}, where its content goes, isn't reverted", path=item.carried_to)
+            del remaining[item.path]
+    return rejected
 
 
 def _count_lines(blobs: BlobStore, before: Entry | None, after: Entry | None) -> tuple[int, int]:

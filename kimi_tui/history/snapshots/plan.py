@@ -41,6 +41,10 @@ class PlanItem:
     """The path that it gets, if it is renamed. `then` is the entry there, whatever the action is."""
     replaced: Entry | None = None
     """The current entry at `renamed_to`: a file that the agent created there."""
+    carried_to: str = ""
+    """The path at which the plan writes the current content, if that isn't a plain rename since both paths
+    are in use. It is only executed along with that.
+    """
     members: "tuple[PlanItem, ...]" = ()
     """The items of what is renamed along with a directory, without other changes."""
     added: int = 0

@@ -1,7 +1,11 @@
-"""Detection of renames among the changes of a state: which new path is the file or directory of an old one.
+"""Detection of renames among the changes of a state: which path has the file or directory of an old one now.
 
-Files are paired by equal contents, then by equal inodes and by similar texts, as git does. A directory is
+Files are paired by equal contents, then by equal inodes and by similar contents, as git does. A directory is
 renamed if the files in it are. Empty files are only paired in renamed directories.
+
+A file may have been renamed to a name in use, and a name may be in use again: `mv a b` replaces `b`, and two
+files may swap their names. But a name that has a new content of its own since isn't an old name: what looks
+like its file elsewhere is a copy, such as a backup.
 """
 
 from collections import Counter
@@ -15,12 +19,16 @@ from kimi_tui.history.snapshots.merge3 import is_text
 
 Renames = Mapping[str, str]
 """New path -> old path."""
+NO_RENAMES: Renames = MappingProxyType({})
 
 _MAX_COMPARED = 50
-"""Maximum number of files on each side whose texts are compared."""
+"""Maximum number of files on each side whose contents are compared."""
 _MAX_COMPARED_BYTES = 256 * 1024
+_MAX_COMPARED_BYTES_OF_INODE = 8 << 20
 _MIN_SIMILARITY = 0.5
-"""Part of the bytes that are in lines which both texts have, as a share of the longer text."""
+"""Part of the bytes that are in lines which both contents have, as a share of the longer one."""
+_BLOCK = 64
+"""Size of the blocks that are compared in binary files, which may have no lines."""
 
 
 def find_renames(
@@ -28,74 +36,135 @@ def find_renames(
     changes: Changes,
     blobs: BlobStore,
     *,
-    known: Renames = MappingProxyType({}),
-    inodes: Mapping[str, int] = MappingProxyType({}),
+    known: Renames = NO_RENAMES,
+    likely: Renames = NO_RENAMES,
+    old_inodes: Mapping[str, int] = MappingProxyType({}),
+    new_inodes: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, str]:
     """Return the renames among `changes`, which lead from the entries `before`.
 
-    `known` are renames that aren't in doubt. `inodes` are those of removed paths before the changes and of
-    new paths after them, as far as known.
+    `known` are renames that aren't in doubt; `likely` are those that the program which made the changes
+    reports. The inodes are those of changed paths before and after the changes, as far as known.
     """
-    gone = {path: old for path, entry in changes.items() if entry is None and (old := before.get(path))}
-    if not gone:
+    gone: dict[str, Entry] = {}
+    new: dict[str, Entry] = {}
+    replaced: dict[str, tuple[Entry, Entry]] = {}
+    for path, entry in changes.items():
+        match before.get(path), entry:
+            case Entry() as old, None:
+                gone[path] = old
+            case None, Entry() as current:
+                new[path] = current
+            case Entry() as old, Entry() as current if _is_replaced(old, current):
+                replaced[path] = old, current
+    if not (gone or len(replaced) > 1) or not (new or replaced):
         return {}
-    new = {path: entry for path, entry in changes.items() if entry is not None and before.get(path) is None}
-    if not new:
-        return {}
-    search = _RenameSearch(gone, new, blobs)
-    search.pair_known(known)
+    evidence = _Evidence(known, likely, old_inodes, new_inodes)
+    search = _RenameSearch(gone, new, replaced, _Contents(blobs), evidence)
+    search.pair_known()
     search.pair_equal_contents()
-    search.pair_inodes(inodes)
-    search.pair_similar_texts()
+    search.pair_same_files()
+    search.pair_similar_contents()
+    search.drop_copies()
     search.pair_folders()
     return search.found
+
+
+class _Evidence:
+    """What shows, besides the contents, that a path has the file of another one."""
+
+    def __init__(
+        self,
+        known: Renames,
+        likely: Renames,
+        old_inodes: Mapping[str, int],
+        new_inodes: Mapping[str, int],
+    ) -> None:
+        self.known = known
+        self._likely = likely
+        self._old_inodes = old_inodes
+        self._new_inodes = new_inodes
+        self._path_by_inode = {inode: path for path, inode in old_inodes.items()}
+
+    def likely_old_path(self, path: str) -> str | None:
+        """Return the path from which the file at `path` probably comes, if it comes from another one."""
+        old = self._likely.get(path) or self._path_by_inode.get(self._new_inodes.get(path, -1))
+        return old if old != path else None
+
+    def is_same_file(self, old: str, path: str) -> bool:
+        """Return whether `path` probably has the file that was at `old`."""
+        return self.likely_old_path(path) == old
 
 
 class _RenameSearch:
     """One search for renames."""
 
-    def __init__(self, gone: Mapping[str, Entry], new: Mapping[str, Entry], blobs: BlobStore) -> None:
+    def __init__(
+        self,
+        gone: Mapping[str, Entry],
+        new: Mapping[str, Entry],
+        replaced: Mapping[str, tuple[Entry, Entry]],
+        contents: "_Contents",
+        evidence: _Evidence,
+    ) -> None:
         self.found: dict[str, str] = {}
         self._gone = gone
         self._new = new
-        self._blobs = blobs
+        self._replaced = replaced
+        self._old = {**gone, **{path: old for path, (old, _) in replaced.items()}}
+        """The entries that may have been renamed."""
+        self._current = {**new, **{path: current for path, (_, current) in replaced.items()}}
+        """The entries that may have had another name."""
+        self._contents = contents
+        self._evidence = evidence
         self._used: set[str] = set()
 
-    def pair_known(self, known: Renames) -> None:
+    def pair_known(self) -> None:
         """Pair the paths of renames that aren't in doubt."""
-        for path, old in known.items():
-            if path in self._new and old in self._gone:
+        for path, old in self._evidence.known.items():
+            if path in self._current and old in self._old:
                 self._pair(path, old)
 
     def pair_equal_contents(self) -> None:
-        """Pair files and links with the same content. The one with the most similar path comes first."""
+        """Pair files and links with the same content: first the same files, then those with similar paths."""
         old_paths: dict[tuple[str, str], list[str]] = {}
-        for path, entry in self._gone.items():
+        for path, entry in self._old.items():
             if entry.kind == "link" or (entry.kind == "file" and entry.size):
                 old_paths.setdefault((entry.kind, entry.ref), []).append(path)
         pairs = [
-            (-_count_equal_parts(old, path), path, old)
-            for path, entry in self._new.items()
+            (
+                not self._evidence.is_same_file(old, path),
+                old in self._replaced,
+                path in self._replaced,
+                -_count_equal_parts(old, path),
+                path,
+                old,
+            )
+            for path, entry in self._current.items()
             for old in old_paths.get((entry.kind, entry.ref), ())[:_MAX_COMPARED]
         ]
-        for _, path, old in sorted(pairs):
+        for *_, path, old in sorted(pairs):
             self._pair(path, old)
 
-    def pair_inodes(self, inodes: Mapping[str, int]) -> None:
-        """Pair files with the same inode and a similar text. A new file may have got a free inode."""
-        by_inode = {inode: path for path, inode in inodes.items() if path in self._gone}
-        for path in self._new:
-            old = by_inode.get(inodes.get(path, -1))
-            if old is not None and self._similarity(old, path) >= _MIN_SIMILARITY:
+    def pair_same_files(self) -> None:
+        """Pair the same files, if their contents are similar. A new file may have got a free inode."""
+        for path in self._current:
+            old = self._evidence.likely_old_path(path)
+            if old in self._old and self._is_better(old, path, _MAX_COMPARED_BYTES_OF_INODE):
                 self._pair(path, old)
 
-    def pair_similar_texts(self) -> None:
-        """Pair texts of which at least half is equal, the most similar ones first."""
+    def pair_similar_contents(self) -> None:
+        """Pair files of which at least half is equal, the most similar ones first."""
+        rewritten = self._rewritten()
         old_paths = [
-            path for path in self._gone if self._is_comparable(self._gone[path]) and self._is_free(path)
+            path
+            for path in (*self._gone, *rewritten)
+            if _is_comparable(self._old[path]) and path not in self._used
         ]
         new_paths = [
-            path for path in self._new if self._is_comparable(self._new[path]) and path not in self.found
+            path
+            for path in (*self._new, *rewritten)
+            if _is_comparable(self._current[path]) and path not in self.found
         ]
         if max(len(old_paths), len(new_paths)) > _MAX_COMPARED:
             return
@@ -103,10 +172,25 @@ class _RenameSearch:
             (-similarity, -_count_equal_parts(old, path), path, old)
             for path in new_paths
             for old in old_paths
-            if (similarity := self._similarity(old, path)) >= _MIN_SIMILARITY
+            if path != old and (similarity := self._similarity(old, path)) >= _MIN_SIMILARITY
         ]
         for _, _, path, old in sorted(pairs):
             self._pair(path, old)
+
+    def _rewritten(self) -> list[str]:
+        """Return the paths whose content isn't similar to what it was, so that it may be another file."""
+        paths = [path for path in self._replaced if path not in self._used or path not in self.found]
+        if len(paths) > _MAX_COMPARED:
+            return []
+        return [path for path in paths if self._similarity(path, path) < _MIN_SIMILARITY]
+
+    def drop_copies(self) -> None:
+        """Drop the renames whose old name has a content since that wasn't renamed to it."""
+        while copies := [
+            path for path, old in self.found.items() if old in self._replaced and old not in self.found
+        ]:
+            for path in copies:
+                self._used.discard(self.found.pop(path))
 
     def pair_folders(self) -> None:
         """Pair directories whose files were renamed, then whatever else has the same name in both."""
@@ -118,7 +202,7 @@ class _RenameSearch:
         for folder in sorted(candidates):
             for old_folder, _ in candidates[folder].most_common():
                 self._pair(folder, old_folder)
-        folders = [path for path in self.found if _is_folder(self._new[path])]
+        folders = [path for path in self.found if _is_folder(self._current[path])]
         for path in sorted(self._new):
             if path in self.found:
                 continue
@@ -135,33 +219,62 @@ class _RenameSearch:
         return before is not None and before.kind == after.kind and before.ref == after.ref
 
     def _pair(self, path: str, old: str) -> None:
-        if path not in self.found and old not in self._used:
+        if path not in self.found and old not in self._used and path != old:
             self.found[path] = old
             self._used.add(old)
 
-    def _is_free(self, old: str) -> bool:
-        return old not in self._used
+    def _is_better(self, old: str, path: str, limit: int) -> bool:
+        """Return whether the content of `path` is similar to that of `old`, more than to its own old one."""
+        similarity = self._similarity(old, path, limit)
+        if similarity < _MIN_SIMILARITY:
+            return False
+        return path not in self._replaced or similarity > self._similarity(path, path, limit)
 
-    @staticmethod
-    def _is_comparable(entry: Entry) -> bool:
-        return entry.kind == "file" and 0 < entry.size <= _MAX_COMPARED_BYTES
+    def _similarity(self, old: str, path: str, limit: int = _MAX_COMPARED_BYTES) -> float:
+        return self._contents.similarity(self._old[old], self._current[path], limit)
 
-    def _similarity(self, old: str, path: str) -> float:
-        """Return the share of equal lines, by their bytes. 0 if one of the files isn't text."""
-        before, after = self._gone[old], self._new[path]
-        if not (self._is_comparable(before) and self._is_comparable(after)):
+
+class _Contents:
+    """Compares contents of files."""
+
+    def __init__(self, blobs: BlobStore) -> None:
+        self._blobs = blobs
+        self._parts: dict[str, tuple[Counter[bytes], ...]] = {}
+        """How often each content has each of its lines, and of its blocks if it is binary."""
+
+    def similarity(self, before: Entry, after: Entry, limit: int) -> float:
+        """Return the share of equal parts, by their bytes; 0 for files above `limit` bytes."""
+        if not (_is_comparable(before, limit) and _is_comparable(after, limit)):
             return 0.0
         if min(before.size, after.size) < _MIN_SIMILARITY * max(before.size, after.size):
             return 0.0
         try:
-            texts = self._blobs.read(before.ref), self._blobs.read(after.ref)
+            pairs = zip(self._parts_of(before), self._parts_of(after), strict=False)
+            equal = (
+                sum(len(part) * count for part, count in (first & second).items()) for first, second in pairs
+            )
+            return max(equal) / max(before.size, after.size)
         except (BlobMissing, OSError):
             return 0.0
-        if not all(map(is_text, texts)):
-            return 0.0
-        first, second = (Counter(BytesIO(text)) for text in texts)
-        equal = sum(len(line) * count for line, count in (first & second).items())
-        return equal / max(map(len, texts))
+
+    def _parts_of(self, entry: Entry) -> tuple[Counter[bytes], ...]:
+        if (parts := self._parts.get(entry.ref)) is None:
+            content = self._blobs.read(entry.ref)
+            parts = (Counter(BytesIO(content)),)
+            if not is_text(content):
+                blocks = (content[start : start + _BLOCK] for start in range(0, len(content), _BLOCK))
+                parts = (*parts, Counter(blocks))
+            self._parts[entry.ref] = parts
+        return parts
+
+
+def _is_replaced(old: Entry, current: Entry) -> bool:
+    """Return whether a path has another content, not only another mode."""
+    return (old.kind, old.ref, old.version) != (current.kind, current.ref, current.version)
+
+
+def _is_comparable(entry: Entry, limit: int = _MAX_COMPARED_BYTES) -> bool:
+    return entry.kind == "file" and 0 < entry.size <= limit
 
 
 def _count_equal_parts(old: str, path: str) -> int:

@@ -138,7 +138,7 @@ class PrivateCommands:
         conflicts = {item.effect.path: item.conflict for item in plan.conflicts}
         saved = await self._save_versions(plan, conflicts)
         paths = tuple(effect.path for effect in plan.takes)
-        async with command.tracking_commit(PendingCommit(paths, text)):
+        async with command.tracking_commit(PendingCommit(paths, text, plan.renames)):
             result = await workspace.commit(plan)
         failed = {**conflicts, **result.failed}
         self._created_files.record_commit(plan.takes, failed)

@@ -45,6 +45,10 @@ class Oracle:
     """The user's lines: the number of events before each, and whether no command was running."""
     owed: set[str] = field(default_factory=set)
     """The user's lines that were covered when someone else was about to change files."""
+    identities: dict[str, int] = field(default_factory=dict)
+    """Which file each path has. A file keeps its number when it is renamed; 0 if it isn't known."""
+    lines_of: dict[int, set[str]] = field(default_factory=dict)
+    """The user's lines that were written to each file of known number."""
 
     def files(self) -> Files:
         """Return a copy of everything in the directory."""
@@ -73,6 +77,37 @@ class Oracle:
         line = f"user {len(self.lines)}\n"
         self.lines[line] = len(self.events), not self.running
         return line
+
+    def add_line(self, path: str, line: str) -> None:
+        """Record that the user has written a line to a file."""
+        number = self.identities.setdefault(path, 1 + max((0, *self.identities.values(), *self.lines_of)))
+        if number:
+            self.lines_of.setdefault(number, set()).add(line)
+
+    def mixed_files(self) -> list[str]:
+        """Return the files that contain lines which the user wrote to different files.
+
+        Updates which file each path has, as a revert may have renamed them.
+        """
+        known = {line: number for number, lines in self.lines_of.items() for line in lines}
+        mixed = []
+        for path, entry in self.files().items():
+            if entry[0] != "file":
+                continue
+            numbers = {known[line] for line in self.lines_in({path: entry}) if line in known}
+            self.identities[path] = numbers.pop() if len(numbers) == 1 else 0
+            if numbers:
+                mixed.append(path)
+        return mixed
+
+    def _rename_identities(self, moves: dict[str, str]) -> None:
+        """Record that files were renamed: old path -> new path, each also that of a directory."""
+        moved: dict[str, int] = {}
+        for path in list(self.identities):
+            for old, new in moves.items():
+                if f"{path}/".startswith(f"{old}/"):
+                    moved[new + path[len(old) :]] = self.identities.pop(path)
+        self.identities |= moved
 
     def lines_in(self, files: Files) -> set[str]:
         """Return the user's lines in `files`."""
@@ -125,6 +160,7 @@ class Oracle:
             full_path.unlink(missing_ok=True)
             if source.exists():
                 os.link(source, full_path)
+                self.identities[path] = self.identities.get(to, 0)
 
     def symlink(self, path: str) -> None:
         """Make `path` a symbolic link."""
@@ -143,6 +179,19 @@ class Oracle:
         self._make_room(to)
         if os.path.lexists(source):
             source.rename(target)
+            self._rename_identities({path: to})
+
+    def swap(self, path: str, other: str) -> None:
+        """Let two files or directories swap their names."""
+        paths = self.work / path, self.work / other
+        if f"{path}/".startswith(f"{other}/") or f"{other}/".startswith(f"{path}/"):
+            return
+        if all(map(os.path.lexists, paths)):
+            temporary = self.work / "temporary"
+            paths[0].rename(temporary)
+            paths[1].rename(paths[0])
+            temporary.rename(paths[1])
+            self._rename_identities({path: other, other: path})
 
     def delete(self, path: str) -> None:
         """Remove a file, a link or a whole directory."""

@@ -43,6 +43,8 @@ edits = st.one_of(
     st.tuples(st.just("prepend"), paths, st.sampled_from(["head\n", "first\n"])),
     st.tuples(st.just("delete"), st.sampled_from(MOVES), st.just("")),
     st.tuples(st.just("move"), st.sampled_from(MOVES), st.sampled_from(MOVES)),
+    st.tuples(st.just("swap"), st.sampled_from(MOVES), st.sampled_from(MOVES)),
+    st.tuples(st.just("chain"), st.sampled_from(MOVES), st.sampled_from(MOVES)),
     st.tuples(st.just("link"), paths, paths),
     st.tuples(st.just("symlink"), paths, st.just("")),
     st.tuples(st.just("mode"), st.sampled_from(MOVES), st.sampled_from(["600", "644", "755", "555"])),
@@ -124,6 +126,7 @@ class RandomOrders(RuleBasedStateMachine):
         before = self.oracle.files()
         project.history.open()
         self.oracle.record(session, before)  # a completed revert
+        self.oracle.mixed_files()
         project.history.capture()
 
     # edits
@@ -139,24 +142,33 @@ class RandomOrders(RuleBasedStateMachine):
         if kind in {"write", "append", "prepend"}:
             old = "" if kind == "write" else self.oracle.read(path)
             line = self.oracle.user_line()
+            text = lines_at(path, text)
             text += "0123456789\n" * 50 if is_large else ""
             text = text + old if kind == "prepend" else old + text
             self.oracle.write(path, text + line if at_the_end else line + text)
+            self.oracle.add_line(path, line)
         else:
             self.apply(edit)
 
     def apply(self, edit: Edit) -> None:
         kind, path, text = edit
         match kind:
-            case "write" | "ignore":
+            case "ignore":
                 self.oracle.write(path, text)
+            case "write":
+                self.oracle.write(path, lines_at(path, text))
             case "append":
-                self.oracle.write(path, self.oracle.read(path) + text)
+                self.oracle.write(path, self.oracle.read(path) + lines_at(path, text))
             case "prepend":
-                self.oracle.write(path, text + self.oracle.read(path))
+                self.oracle.write(path, lines_at(path, text) + self.oracle.read(path))
             case "delete":
                 self.oracle.delete(path)
             case "move":
+                self.oracle.move(path, text)
+            case "swap":
+                self.oracle.swap(path, text)
+            case "chain":
+                self.oracle.move(text, "moved")
                 self.oracle.move(path, text)
             case "link":
                 self.oracle.link(path, text)
@@ -272,6 +284,7 @@ class RandomOrders(RuleBasedStateMachine):
             project.history.execute(undo, {item.path for item in undo.items if item.is_selected})
             now = self.oracle.files()
             assert not [path for path in now.keys() | before.keys() if now.get(path) != before.get(path)]
+            self.oracle.mixed_files()
 
     @precondition(lambda self: self.states)
     @rule(data=st.data(), edit=edits)
@@ -318,6 +331,7 @@ class RandomOrders(RuleBasedStateMachine):
         project.history.execute(plan, {item.path for item in plan.items if item.is_selected})
         self.disturbances[state.session].action = None
         self.oracle.record(state.session, before)
+        self.oracle.mixed_files()
         after_files = self.oracle.files()
         self.oracle.owed |= self.oracle.lines_in(before) - self.oracle.lines_in(after_files)
         if seen and edit[0] == "append":
@@ -348,6 +362,7 @@ class RandomOrders(RuleBasedStateMachine):
         self.open(state.session)
         self.oracle.owed |= self.oracle.lines_in(before) - self.oracle.lines_in(self.oracle.files())
         self.oracle.record(state.session, before)
+        self.oracle.mixed_files()
         self.check_plan_was_followed(plan, before, done=set(), left=selected)
 
     def draw_state(self, data: st.DataObject) -> State:
@@ -383,8 +398,10 @@ class RandomOrders(RuleBasedStateMachine):
         result, _ = history.execute(plan, selected)
         after = self.oracle.files()
         self.oracle.owed |= self.oracle.lines_in(before) - self.oracle.lines_in(after)
+        mixed = self.oracle.mixed_files()
         if not selects_all:
             self.check_nothing_of_others_is_reverted(state, plan, before, after)
+            assert not mixed, "the user's lines are in another file"
         if shown is None:
             self.check_plan_was_followed(plan, before, done=set(result.done), left=set())
         self.oracle.record(state.session, before)
@@ -463,6 +480,11 @@ class RandomOrders(RuleBasedStateMachine):
             assert missing <= stored, missing - stored
 
 
+def lines_at(path: str, text: str) -> str:
+    """Return `text` with lines that no other path gets, so that files aren't similar by chance."""
+    return "".join(f"{path} {line}" for line in text.splitlines(keepends=True))
+
+
 def flat(plan: Plan) -> list[PlanItem]:
     """Return the items of a plan and their members."""
     return [each for item in plan.items for each in (item, *item.members)]
@@ -520,6 +542,10 @@ def assert_same(path: str, first: Files, second: Files) -> None:
 
 
 RandomOrders.TestCase.settings = settings(
-    max_examples=ORDERS, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=ORDERS,
+    print_blob=True,
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
 )
 test_random_orders = RandomOrders.TestCase

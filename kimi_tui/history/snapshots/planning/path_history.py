@@ -63,6 +63,20 @@ class PathHistory:
         return msg("you") if self.is_yours else msg("another session")
 
 
+@dataclass(frozen=True, slots=True)
+class PathHistories:
+    """The histories of all paths that have changed.
+
+    A file or directory that was renamed has one history, at its newest path.
+    """
+
+    current: dict[str, PathHistory] = field(default_factory=dict)
+    replaced: list[tuple[str, PathHistory]] = field(default_factory=list)
+    """The histories of what doesn't exist any longer since something else was renamed to its path, with that
+    path.
+    """
+
+
 def build_path_histories(
     records: Iterable[Manifest],
     target_entries: Entries,
@@ -70,16 +84,15 @@ def build_path_histories(
     sessions: Collection[str],
     only: Collection[str] | None,
     other_session_changes: OtherSessionChanges,
-) -> dict[str, PathHistory]:
-    """Return the changes in `records`, which follow the state with `target_entries`, by path.
+) -> PathHistories:
+    """Return the changes in `records`, which follow the state with `target_entries`.
 
-    A file or directory that was renamed has one history, at its newest path. The other arguments are those of
-    `Planner` and `Planner.plan`.
+    The other arguments are those of `Planner` and `Planner.plan`.
     """
     builder = _HistoryBuilder(target_entries, frozenset(sessions), only, other_session_changes)
     for record in records:
         builder.add(record)
-    return builder.histories
+    return PathHistories(builder.histories, builder.replaced)
 
 
 class _HistoryBuilder:
@@ -93,6 +106,8 @@ class _HistoryBuilder:
         other_session_changes: OtherSessionChanges,
     ) -> None:
         self.histories: dict[str, PathHistory] = {}
+        self.replaced: list[tuple[str, PathHistory]] = []
+        """As in `PathHistories`."""
         self._target_entries = target_entries
         self._sessions = sessions
         self._only = only
@@ -107,14 +122,14 @@ class _HistoryBuilder:
         if record.author.who == "coverage":
             self._add_coverage(record)
             return
-        renames = self._follow_renames(record)
-        renamed = set(renames.values())
+        self._follow_renames(record)
+        left = set(record.renames.values())
         for path, entry in record.changes.items():
-            if path in renamed:
+            if path in left and path not in record.renames and entry is None:
                 continue
             history = self._history_at(path)
-            if path in renames:
-                history.renames[len(history.is_agents)] = renames[path], path
+            if path in record.renames:
+                history.renames[len(history.is_agents)] = record.renames[path], path
             self._add_change(history, record, path, entry)
 
     def _add_coverage(self, record: Manifest) -> None:
@@ -125,25 +140,26 @@ class _HistoryBuilder:
             else:
                 self._found[path] = entry
 
-    def _follow_renames(self, record: Manifest) -> dict[str, str]:
-        """Move the histories of renamed paths. Return the renames that can be followed.
-
-        A name that something else had before can't: both would have their history there.
-        """
+    def _follow_renames(self, record: Manifest) -> None:
+        """Move the histories of renamed paths, all together: files may swap their names."""
+        moved = {path: self._history_at(old) for path, old in record.renames.items()}
+        left = set(record.renames.values())
         for path in record.renames:
-            if (history := self.histories.get(path)) and history.states[0] is history.states[-1] is None:
-                del self.histories[path]  # created since then, and removed again
-        followed = {
-            path: old
-            for path, old in record.renames.items()
-            if path not in self.histories and (path in self._left or path not in self._target_entries)
-        }
-        moved = {path: self._history_at(old) for path, old in followed.items()}
-        for path, old in followed.items():
+            if path not in left:
+                self._replace(path, record)
+        for old in left:
             self.histories.pop(old, None)
             self._left.add(old)
-            self.histories[path] = moved[path]
-        return followed
+        self.histories |= moved
+
+    def _replace(self, path: str, record: Manifest) -> None:
+        """End the history of `path`, to which something else is renamed."""
+        history = self._history_at(path)
+        del self.histories[path]
+        if history.states[-1] is not None:
+            self._add_change(history, record, path, None)
+        if any(history.states):
+            self.replaced.append((path, history))
 
     def _history_at(self, path: str) -> PathHistory:
         if (history := self.histories.get(path)) is None:

@@ -57,13 +57,14 @@ class Planner:
         `holds_uncovered` returns whether a directory contains files that aren't covered, so that it can't be
         removed. Raises ScanCanceled, OSError.
         """
-        histories = build_path_histories(
+        found = build_path_histories(
             records,
             target_entries,
             sessions=self._sessions,
             only=only,
             other_session_changes=other_session_changes,
         )
+        histories, replaced = found.current, found.replaced
         if only is not None:
             histories = {path: history for path, history in histories.items() if any(history.is_agents)}
         items = {}
@@ -71,7 +72,8 @@ class Planner:
             deadline.check(number, 2 * len(histories))
             items[path] = replace(self._item(path, history), by=history.by)
         unresolved = {path for path, item in items.items() if item.action in {"conflict", "not covered"}}
-        renames = RenameUndo(items, histories, current_entries)
+        restored = [self._replaced_item(path, history) for path, history in replaced]
+        renames = RenameUndo(items, histories, current_entries, restored)
         for path in [path for path, item in items.items() if not item.has_effect]:
             del items[path]
         renames.respect_folders(holds_uncovered)
@@ -146,6 +148,13 @@ class Planner:
             note = msg("created by the agent, edited by {author}", author=path_history.other_author)
         versions = self._versions(path_history)
         return PlanItem(path=path, action=action, now=now, then=then, note=note, versions=versions)
+
+    def _replaced_item(self, path: str, path_history: PathHistory) -> PlanItem:
+        """Return the item that restores what something else was renamed to `path` over."""
+        item = self._item(path_history.undo_agent_renames(path), path_history)
+        if item.action == "conflict" and item.then is None:
+            item = replace(item, then=path_history.states[-2])  # what was lost, if the user wants it
+        return replace(item, by=path_history.by)
 
     def _versions(self, path_history: PathHistory) -> tuple[ItemVersion, ...]:
         """Return the choices for a file that both the agent and another author changed."""
