@@ -9,7 +9,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 
-Syntax = Literal["toml", "yaml", "json"]
+Syntax = Literal["toml", "yaml", "json", "jsonc"]
 SYNTAXES: dict[str, Syntax] = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 """Syntaxes by file suffix. In the data directory, the first existing config file in this order is read."""
 
@@ -109,6 +109,12 @@ def _parse_json(text: str, name: str) -> Any:
         raise _syntax_error(name, 1, "JSON", str(error)) from None
 
 
+def _parse_json_with_comments(text: str, name: str) -> Any:
+    from kimi_tui.config.json_comments import blank_json_comments
+
+    return _parse_json(blank_json_comments(text), name)
+
+
 def _parse_yaml(text: str, name: str) -> Any:
     import yaml
 
@@ -124,6 +130,7 @@ def _parse_yaml(text: str, name: str) -> Any:
 _PARSERS: dict[Syntax, Callable[[str, str], Any]] = {
     "toml": _parse_toml,
     "json": _parse_json,
+    "jsonc": _parse_json_with_comments,
     "yaml": _parse_yaml,
 }
 

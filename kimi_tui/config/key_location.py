@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any
 
 from kimi_tui.config.config_source import ConfigSource
+from kimi_tui.config.json_comments import blank_json_comments
 
 KeyPath = tuple[str | int, ...]
 
@@ -13,7 +14,13 @@ def line_of_key(source: ConfigSource, key: KeyPath) -> int | None:
     """Return the 1-based line of `key`, or of the innermost table around it; None if neither is found."""
     if not source.text:
         return None
-    return _toml_line(source.text, key) if source.syntax == "toml" else _yaml_line(source.text, key)
+    match source.syntax:
+        case "toml":
+            return _toml_line(source.text, key)
+        case "jsonc":
+            return _yaml_line(blank_json_comments(source.text), key)
+        case "yaml" | "json":
+            return _yaml_line(source.text, key)
 
 
 def _toml_line(text: str, key: KeyPath) -> int | None:

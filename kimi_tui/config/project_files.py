@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.config.project_config import dirs_up_to_repository, project_config_path
-from kimi_tui.config.project_mcp import has_servers, project_mcp_path
+from kimi_tui.config.project_mcp import has_servers, project_mcp_paths
 
 ProjectFileKind = Literal["settings", "mcp", "agent", "command", "skill"]
 AGENTS_FOLDER = ".kimi-tui/agents"
@@ -95,7 +95,7 @@ def find_skill_files(folder: Path) -> list[Path]:
 def _candidates(work_dir: Path, data_dir: Path, extra_skill_dirs: Iterable[str]) -> Iterator[ProjectFile]:
     if (settings := project_config_path(work_dir, data_dir)) is not None:
         yield ProjectFile("settings", settings, settings.name)
-    if (servers := project_mcp_path(work_dir, data_dir)) is not None and has_servers(servers):
+    for servers in filter(has_servers, project_mcp_paths(work_dir, data_dir)):
         yield ProjectFile("mcp", servers, servers.name)
     for file in _glob(work_dir / AGENTS_FOLDER, f"*/{AGENT_FILE}"):
         yield ProjectFile("agent", file.parent, file.parent.name)

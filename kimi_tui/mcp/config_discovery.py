@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
-from kimi_tui.config.project_mcp import project_mcp_path, read_mcp_source
+from kimi_tui.config.project_mcp import project_mcp_paths, read_mcp_source
 from kimi_tui.config.project_trust import ProjectTrust
 from kimi_tui.mcp.config_file import parse_servers, source_from_config_text
 from kimi_tui.mcp.server_config import SILENCE_TIMEOUT_S, InvalidServer, ServerEntry
@@ -47,19 +47,21 @@ def find_servers(
 ) -> ConfiguredServers:
     """Return the servers from all sources. Later ones override earlier ones of the same name.
 
-    The order is: the user's file, the project's if it is trusted, the agent's, the command line's. An invalid
-    file among the first three is skipped and reported. `call_timeout_s` is the timeout of calls to servers
-    that don't have their own. Raises ConfigError for an invalid config from the command line.
+    The order is: the user's file, the project's if they are trusted, the agent's, the command line's. An
+    invalid file that isn't from the command line is skipped and reported. `call_timeout_s` is the timeout of
+    calls to servers that don't have their own. Raises ConfigError for an invalid config from the command
+    line.
     """
     entries: dict[str, ServerEntry] = {}
     problems: list[str] = []
-    user, project = user_mcp_path(data_dir), project_mcp_path(work_dir, data_dir)
-    default_files = [] if selection.files else [user if user.is_file() else None, project]
-    for path in filter(None, (*default_files, agent_file)):
+    user = user_mcp_path(data_dir)
+    project = () if selection.files else project_mcp_paths(work_dir, data_dir)
+    own = user if user.is_file() and not selection.files else None
+    for path in filter(None, (own, *project, agent_file)):
         try:
             source = read_mcp_source(path)
             servers = _index_by_name(parse_servers(source))
-            if path is project and servers and not ProjectTrust(data_dir).is_trusted(path, source.text):
+            if path in project and servers and not ProjectTrust(data_dir).is_trusted(path, source.text):
                 problems.append(_untrusted_message(path, servers))
             else:
                 entries |= servers

@@ -28,6 +28,7 @@ from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.config.config_source import ConfigSource, source_from_text
 from kimi_tui.config.key_location import line_of_key
 from kimi_tui.config.project_mcp import SERVERS_KEY, read_mcp_source
+from kimi_tui.config.vscode_servers import VSCODE_SERVERS_KEY
 from kimi_tui.mcp.server_config import (
     CONNECT_TIMEOUT_S,
     SILENCE_TIMEOUT_S,
@@ -41,6 +42,11 @@ from kimi_tui.mcp.server_config import (
 
 _NAME = re.compile(r"[^\s/:*()\x00-\x1f]{1,64}")
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+_UNKNOWN_PLACEHOLDER = re.compile(
+    r"\$\{(?:(?:env|input|config|command|extensionInstallFolder|workspaceFolder):[^{}]*"
+    r"|workspaceFolder|workspaceFolderBasename|userHome)\}"
+)
+"""A placeholder of VS Code, where it wasn't converted."""
 _TRANSPORTS = {
     "stdio": "stdio", "sse": "sse", "http": "http", "streamable-http": "http", "streamable_http": "http",
     "streamablehttp": "http",
@@ -63,6 +69,8 @@ class RawServerEntry(BaseModel):
     scopes: list[str] = []
     timeout: float | None = Field(default=None, gt=0)
     startup_timeout: float | None = Field(default=None, gt=0, alias="startupTimeout")
+    env_file: str | None = Field(default=None, alias="envFile")
+    """Only VS Code reads this file. An entry with it can't be used."""
     disabled: bool = False
 
 
@@ -151,7 +159,7 @@ def _parse_entry(source: ConfigSource, name: str, value: Any, environ: Mapping[s
         what = f"{'.'.join(key) or 'entry'}: {problem['msg'][:1].lower()}{problem['msg'][1:]}."
     except ConfigError as error:
         key, what = (), str(error)
-    line = line_of_key(source, (SERVERS_KEY, name, *key))
+    line = _line_of_entry(source, (name, *key))
     where = msg("{file}, line {line}", file=source.name, line=line) if line else source.name
     message = msg(
         "{location}: {problem}", location=as_message(where), problem=change_text(what, sanitize_line)
@@ -159,7 +167,16 @@ def _parse_entry(source: ConfigSource, name: str, value: Any, environ: Mapping[s
     return InvalidServer(sanitize_line(name)[:64], message)
 
 
+def _line_of_entry(source: ConfigSource, key: tuple[str, ...]) -> int | None:
+    tables = (SERVERS_KEY, VSCODE_SERVERS_KEY) if source.syntax == "jsonc" else (SERVERS_KEY,)
+    return next(filter(None, (line_of_key(source, (table, *key)) for table in tables)), None)
+
+
 def _build_server(name: str, entry: RawServerEntry, folder: Path | None) -> ServerConfig:
+    if entry.env_file:
+        raise ConfigError(
+            "The key envFile isn't supported.", hint="Write the variables that the server needs into its env."
+        )
     timeouts = Timeouts(
         connect_s=CONNECT_TIMEOUT_S if entry.startup_timeout is None else entry.startup_timeout / 1000,
         silence_s=SILENCE_TIMEOUT_S if entry.timeout is None else entry.timeout / 1000,
@@ -215,6 +232,7 @@ def _expand_variables(entry: RawServerEntry, environ: Mapping[str, str]) -> RawS
     def expand(value: Any) -> Any:
         match value:
             case str():
+                _check_placeholders(value)
                 return _VARIABLE.sub(lambda match: _variable_value(match, environ), value)
             case list():
                 return [expand(item) for item in value]
@@ -224,6 +242,14 @@ def _expand_variables(entry: RawServerEntry, environ: Mapping[str, str]) -> RawS
                 return value
 
     return entry.model_copy(update={key: expand(value) for key, value in entry.model_dump().items()})
+
+
+def _check_placeholders(text: str) -> None:
+    if (match := _UNKNOWN_PLACEHOLDER.search(text)) is not None:
+        raise ConfigError(
+            msg("Only VS Code can resolve {placeholder}.", placeholder=match.group()),
+            hint="Replace it with its value, or with an environment variable such as ${NAME}.",
+        )
 
 
 def _variable_value(match: re.Match[str], environ: Mapping[str, str]) -> str:

@@ -2,6 +2,8 @@
 
 import json
 
+import pexpect
+
 from tests.mcp.odd_servers import config_entry
 
 
@@ -66,3 +68,46 @@ def test_a_projects_servers_are_ignored_with_a_note(program):
     assert "evil" in done.stderr
     assert "the file isn't trusted" in done.stderr
     assert "mcp_servers" not in json.loads(done.stdout)
+
+
+CLAUDE = {
+    "mcpServers": {
+        "time": {"command": "uvx", "args": ["mcp-server-time"], "env": {"KEY": "s3cret"}},
+        "api": {"type": "http", "url": "https://x.org/mcp"},
+    }
+}
+
+
+def test_servers_of_claude_and_vs_code_are_imported_after_a_yes(program, terminal):
+    claude = program.home / ".claude.json"
+    claude.write_text(json.dumps(CLAUDE))
+    listed = program.run("mcp", "import")
+    assert "time: uvx mcp-server-time (with env KEY) [Claude Code" in listed.stdout
+    assert "s3cret" not in listed.stdout
+    assert "Nothing imported. To import them, add --yes." in listed.stdout
+    for answer in ("n", ""):
+        child = terminal.start("mcp", "import")
+        child.expect_exact("[y/N]?")
+        child.sendline(answer)
+        child.expect_exact("Nothing imported.")
+    assert not (program.data_dir / "mcp.json").exists()
+
+    child = terminal.start("mcp", "import", "time")
+    child.expect_exact("[y/N]?")
+    child.sendline("y")
+    child.expect_exact("Added time to")
+    child.expect(pexpect.EOF)
+    written = json.loads((program.data_dir / "mcp.json").read_text())["mcpServers"]
+    assert written == {"time": CLAUDE["mcpServers"]["time"]}
+    assert (program.data_dir / "mcp.json").stat().st_mode & 0o777 == 0o600
+    assert "Added api to" in program.run("mcp", "import", "--yes").stdout
+    assert "No MCP servers of Claude or VS Code to import." in program.run("mcp", "import", "-y").stdout
+    assert claude.read_text() == json.dumps(CLAUDE)
+
+
+def test_an_unknown_name_to_import_is_an_error(program):
+    (program.home / ".claude.json").write_text(json.dumps(CLAUDE))
+    done = program.run("mcp", "import", "tim", "--yes")
+    assert done.exit_code != 0
+    assert "No MCP server tim to import." in done.stderr
+    assert "Found: time, api." in done.stderr

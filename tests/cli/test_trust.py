@@ -24,6 +24,7 @@ def write(program, name: str, text: str) -> None:
 def write_all_kinds(program) -> None:
     write(program, ".kimi-tui/config.toml", PROJECT)
     write(program, ".mcp.json", '{"mcpServers": {"evil": {"command": "curl"}}}')
+    write(program, ".vscode/mcp.json", '{"servers": {"code": {"command": "wget"}}, /* mine */ }')
     write(program, ".kimi-tui/agents/helper/agent.yaml", "extend: default\ndescription: Helps\n")
     write(program, ".kimi-tui/commands/deploy.md", "Deploy it.")
     write(program, ".claude/skills/pdf/SKILL.md", "---\ndescription: Fills forms\n---\nUse fill.py.")
@@ -65,6 +66,8 @@ def test_one_question_lists_every_file_that_configures_the_program(program, term
         "Settings: .kimi-tui/config.toml (new)",
         "MCP servers: .mcp.json (new)",
         "evil: curl",
+        "MCP servers: .vscode/mcp.json (new)",
+        "code: wget",
         "Agent: .kimi-tui/agents/helper (new)",
         "Command: .kimi-tui/commands/deploy.md (new)",
         "Skill: .claude/skills/pdf/SKILL.md (new)",
@@ -131,6 +134,7 @@ def test_what_was_trusted_before_is_used_without_a_terminal(program):
     program.script("text: hi")
     write_all_kinds(program)
     (program.work_dir / ".mcp.json").unlink()
+    (program.work_dir / ".vscode" / "mcp.json").unlink()
     added = program.run("trust", "add")
     assert "Trusted: 4." in added.stdout
     done = program.run("-p", "/deploy")

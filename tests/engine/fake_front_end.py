@@ -199,13 +199,17 @@ class SessionEnv:
         settings: Settings | None = None,
         before_engine: Callable[[OpenedSession], Awaitable[object]] | None = None,
         trusts_project: bool = True,
+        early_command: Command | None = None,
         **options: Any,
     ) -> AsyncIterator[FakeFrontEnd]:
         """Start an engine and yield its front end. Shut the engine down on exit.
 
         `before_engine` is called with the session after its replay and before the engine is built.
+        `early_command` is sent before the engine starts.
         """
         front = FakeFrontEnd()
+        if early_command is not None:
+            front.send(early_command)
         engine_options = EngineOptions(
             settings=settings or self.settings(),
             data_dir=self.data_dir,

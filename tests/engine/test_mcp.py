@@ -389,3 +389,43 @@ async def test_a_read_only_hint_counts_in_plan_mode_only_if_the_user_trusts_it(
         await wait_for_servers(front, connected=1)
         await front.turn("go")
         assert front.results["c1"].return_value.is_error != is_trusted
+
+
+async def test_servers_of_other_programs_are_offered_once_and_imported_after_a_yes(home: SessionEnv) -> None:
+    user = home.path / "home"
+    user.mkdir(exist_ok=True)
+    odd = {"command": "odd", "args": ["\u202eserver"]}
+    (user / ".claude.json").write_text(json.dumps({"mcpServers": {"odd": odd, "other": {"command": "x"}}}))
+    async with home.open_session() as front:
+        offer = await front.wait_for(Notification, where=lambda it: it.category == "mcp")
+        assert offer.title == "MCP servers found: Claude Code"
+        assert "doesn't use odd, other." in offer.body
+        front.send(RunSlash("mcp import"))
+        request = await front.wait_for(QuestionRequest)
+        first, second = (question.question for question in request.questions)
+        assert first == "Import the MCP server odd from Claude Code? odd ⟨U+202E⟩server"
+        front.wire.answer(QuestionResponse(request.id, {first: "Import", second: "Skip"}))
+        done = await front.wait_for(Notification, where=lambda it: "Imported" in it.title)
+        assert done.title == "Imported MCP servers: odd"
+        assert not front.of(MCPLoadingBegin)
+    assert json.loads((home.data_dir / "mcp.json").read_text()) == {"mcpServers": {"odd": odd}}
+
+    async with home.open_session() as front:
+        await front.wait_for(MCPLoadingEnd)  # the imported one is used now
+        front.send(RunSlash("mcp import"))
+        request = await front.wait_for(QuestionRequest)
+        assert len(request.questions) == 1
+        front.wire.answer(QuestionResponse(request.id, {}))
+        await front.wait_for(Notification, where=lambda it: it.title == "No MCP servers imported")
+        assert not [it for it in front.of(Notification) if "found" in it.title]
+    assert list(json.loads((home.data_dir / "mcp.json").read_text())["mcpServers"]) == ["odd"]
+
+
+async def test_a_command_that_arrives_before_the_servers_start_is_not_lost(home: SessionEnv) -> None:
+    (home.path / "home").mkdir(exist_ok=True)
+    (home.path / "home" / ".claude.json").write_text(json.dumps({"mcpServers": {"a": {"command": "a"}}}))
+    async with home.open_session(early_command=RunSlash("mcp import")) as front:
+        request = await front.wait_for(QuestionRequest)
+        assert request.questions[0].header == "a"
+        front.wire.answer(QuestionResponse(request.id, {}))
+        await front.wait_for(Notification, where=lambda it: it.title == "No MCP servers imported")

@@ -1,7 +1,9 @@
 """`kimi-tui mcp`: manages and tests MCP servers."""
 
 import asyncio
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -12,6 +14,7 @@ from kimi_tui.base.paths import data_dir
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
+from kimi_tui.cli.startup_prompts import confirm
 from kimi_tui.config.project_mcp import read_mcp_source
 from kimi_tui.mcp.config_discovery import find_servers, user_mcp_path
 from kimi_tui.mcp.config_file import (
@@ -22,6 +25,7 @@ from kimi_tui.mcp.config_file import (
     write_server,
 )
 from kimi_tui.mcp.connection_check import ConnectionCheck, check_connection
+from kimi_tui.mcp.other_programs import FoundServer, ServerCopy, find_other_servers, plan_copies
 from kimi_tui.mcp.server_config import InvalidServer, RemoteServer, ServerConfig, ServerEntry
 from kimi_tui.mcp.sign_in import sign_in_to_server
 from kimi_tui.mcp.sign_in_page import SignInPage
@@ -138,6 +142,74 @@ def remove(name: _Name) -> None:
     if isinstance(url, str):
         TokenStore(token_path(data_dir(), url)).clear()
     print_line(msg("Removed {name} from {path}.", name=name, path=path))
+
+
+@app.command("import")
+def import_(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Servers to import; default: all.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+) -> None:
+    """Copy your servers from Claude and VS Code to your mcp.json.
+
+    Lists them and asks first. Files of other programs are never changed.
+    """
+    path = user_mcp_path(ensure_data_dir())
+    found = find_other_servers(home=Path.home(), work_dir=current_dir())
+    for problem in found.problems:
+        print_line(problem)
+    own = find_server_table(read_mcp_source(path)) if path.exists() else {}
+    copies = _select(plan_copies(found.servers, own), names or [])
+    if not copies:
+        print_line("No MCP servers of Claude or VS Code to import.")
+        return
+    for copy in copies:
+        print_line(f"  {copy.name}: {_format_found(copy.server)}")
+    if not yes and not sys.stdin.isatty():
+        print_line("Nothing imported. To import them, add --yes.")
+        return
+    if not yes and not confirm(msg("Copy them to {path}", path=path)):
+        print_line("Nothing imported.")
+        return
+    for copy in copies:
+        write_server(path, copy.name, copy.server.entry)
+        print_line(msg("Added {name} to {path}.", name=copy.name, path=path))
+        _print_requirements(copy)
+
+
+def _select(copies: tuple[ServerCopy, ...], names: list[str]) -> tuple[ServerCopy, ...]:
+    """Return the copies with these names, or all of them if no name is given. Raises ConfigError."""
+    known = [copy.name for copy in copies]
+    for name in names:
+        if name not in known:
+            raise ConfigError(
+                msg("No MCP server {name} to import.", name=sanitize_line(name)),
+                hint=msg("Found: {names}.", names=", ".join(known))
+                if known
+                else "To list your servers, run `kimi-tui mcp list`.",
+            )
+    return tuple(copy for copy in copies if not names or copy.name in names)
+
+
+def _format_found(server: FoundServer) -> str:
+    parts = [
+        f"{key} {', '.join(map(str, table))}"
+        for key in ("env", "headers")
+        if isinstance(table := server.entry.get(key), dict) and table
+    ]
+    environment = f" (with {'; '.join(parts)})" if parts else ""
+    return sanitize_line(f"{server.target}{environment}  [{server.program}: {server.path}]")
+
+
+def _print_requirements(copy: ServerCopy) -> None:
+    for variable in copy.server.inputs:
+        print_line(
+            msg("{name} needs the environment variable {variable}.", name=copy.name, variable=variable)
+        )
+    (server,) = parse_servers(source_from_entry(copy.name, copy.server.entry))
+    if isinstance(server, InvalidServer):
+        print_line(msg("Can't use it yet: {problem}", problem=as_message(server.problem)))
 
 
 class _PrintedSignInPage(SignInPage):

@@ -1,8 +1,10 @@
 """Discovery of the MCP servers for a new session."""
 
 import asyncio
+from pathlib import Path
 
 from kimi_tui.engine.build.core import SessionCore
+from kimi_tui.engine.mcp.server_import import McpServerImport
 from kimi_tui.engine.mcp.server_requests import McpServerRequests
 from kimi_tui.engine.mcp.session_mcp import SessionMcp
 from kimi_tui.mcp.config_discovery import find_servers
@@ -51,6 +53,13 @@ async def discover_session_mcp(core: SessionCore, *, toolset: Toolset, folder: O
         folder=folder,
         context=core.context,
         sender=core.wire,
+        server_import=McpServerImport(
+            core.wire,
+            data_dir=options.data_dir,
+            work_dir=workspace.work_dir,
+            home=options.home_dir or Path.home(),
+        ),
+        offers_import=options.interactive and not options.mcp.files,
         trusted_hints=options.settings.mcp.trust_read_only_hints,
         connect_timeout_s=INTERACTIVE_TIMEOUT_S if options.interactive else NONINTERACTIVE_TIMEOUT_S,
     )

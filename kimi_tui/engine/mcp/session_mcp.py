@@ -2,19 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import is_
-from typing import Literal
+from typing import Any, Literal
 
 from kimi_tui.base.content_parts import TextPart, is_system_note, text_of
 from kimi_tui.base.errors import KimiTuiError, UsageError
-from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import Message
-from kimi_tui.base.message_text import change_text, msg
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize
+from kimi_tui.engine.mcp.notices import mcp_notice
 from kimi_tui.engine.mcp.prompts import prompt_commands
+from kimi_tui.engine.mcp.server_import import McpServerImport
 from kimi_tui.engine.mcp.status import build_status, format_status
 from kimi_tui.engine.mcp.tool_catalog import McpToolCatalog, build_tool_catalog
 from kimi_tui.engine.slash.registry import SlashCommand, SlashRegistry
@@ -35,7 +36,7 @@ from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.toolset import Toolset
 from kimi_tui.wire.event_sender import EventSender
-from kimi_tui.wire.events import MCPLoadingBegin, MCPLoadingEnd, Notification, StatusUpdate
+from kimi_tui.wire.events import MCPLoadingBegin, MCPLoadingEnd, StatusUpdate
 from kimi_tui.wire.mcp_status import McpStatus
 
 _PROVIDER = "mcp"
@@ -43,7 +44,7 @@ _MAX_INSTRUCTIONS = 4_000
 _MAX_SEEN_MESSAGES = 50
 _MAX_SCHEMA_SHARE = 0.05
 """Share of the context window above which tools are deferred."""
-_USAGE = "Type /mcp, /mcp reconnect [SERVER] or /mcp auth SERVER."
+_USAGE = "Type /mcp, /mcp reconnect [SERVER], /mcp auth SERVER or /mcp import."
 
 
 @dataclass(slots=True, eq=False)
@@ -77,6 +78,8 @@ class SessionMcp:
         folder: OutputFolder,
         context: Context,
         sender: EventSender,
+        server_import: McpServerImport,
+        offers_import: bool,
         connect_timeout_s: float,
         trusted_hints: Sequence[str] = (),
     ) -> None:
@@ -90,6 +93,9 @@ class SessionMcp:
         self._folder = folder
         self._context = context
         self._sender = sender
+        self._import = server_import
+        self._offers_import = offers_import
+        """Whether a user is present to read about servers of other programs."""
         self._connect_timeout_s = connect_timeout_s
         """Longest time that the first turn waits for servers that are still connecting."""
         self.slash_registry: SlashRegistry | None = None
@@ -101,11 +107,13 @@ class SessionMcp:
         self._reported_problems: dict[str, str] = {}
         self._seen_messages: list[Message] = []
         self._tasks: asyncio.TaskGroup | None = None
+        """Background work of `run`, while it runs."""
+        self._begun = asyncio.Event()
 
     @property
     def command(self) -> SlashCommand:
         """The `/mcp` command."""
-        summary = "Manage MCP servers: /mcp, /mcp reconnect [SERVER], /mcp auth SERVER"
+        summary = "Manage MCP servers: /mcp, /mcp reconnect [SERVER], /mcp auth SERVER, /mcp import"
         return SlashCommand("mcp", summary, self._run_command)
 
     async def run(self) -> None:
@@ -115,21 +123,29 @@ class SessionMcp:
         for entry in self._servers.invalid:
             if entry.problem:
                 self.send_notice(msg("The MCP server {name} can't be used", name=entry.name), entry.problem)
-        if not self._servers.all:
-            self._send_status()
-            return
-        self._sender.send(MCPLoadingBegin())
-        self._send_status()
         try:
-            await preload_connection()
-            self._connect_deadline = time.monotonic() + self._connect_timeout_s
-            self._prepared.set()
             async with asyncio.TaskGroup() as self._tasks:
-                self._tasks.create_task(self._end_loading())
-                await self._servers.run()
+                self._begun.set()
+                if self._offers_import:
+                    self._tasks.create_task(self._import.offer())
+                if self._servers.all:
+                    await self._run_servers(self._tasks)
+                else:
+                    self._send_status()
+                    await asyncio.Event().wait()  # for commands that run in the group
         finally:
             self._tasks = None
+            self._begun.set()
             self._prepared.set()
+
+    async def _run_servers(self, tasks: asyncio.TaskGroup) -> None:
+        self._sender.send(MCPLoadingBegin())
+        self._send_status()
+        await preload_connection()
+        self._connect_deadline = time.monotonic() + self._connect_timeout_s
+        self._prepared.set()
+        tasks.create_task(self._end_loading())
+        await self._servers.run()
 
     async def remind(self, add_note: AddNote) -> None:
         """Implement `Reminder`: add the servers' instructions, and the resources that the user mentions.
@@ -275,12 +291,21 @@ class SessionMcp:
             case ["reconnect", name]:
                 self._get_server(name).reconnect()
             case ["auth", name]:
-                if self._tasks is not None:
-                    self._tasks.create_task(self._sign_in(self._get_server(name)))
+                await self._start(self._sign_in(self._get_server(name)))
+            case ["import"]:
+                await self._start(self._import.run())
             case _:
                 raise UsageError(
                     msg("Invalid arguments for /mcp: {argument}.", argument=sanitize(argument)), hint=_USAGE
                 )
+
+    async def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run `work` in the background, even if `run` hasn't begun yet. After its end, do nothing."""
+        await self._begun.wait()
+        if self._tasks is not None:
+            self._tasks.create_task(work)
+        else:
+            work.close()
 
     def _get_server(self, name: str) -> McpServer:
         server = self._servers.find(name)
@@ -307,18 +332,7 @@ class SessionMcp:
 
     def send_notice(self, title: str, body: str, severity: Literal["info", "warning"] = "warning") -> None:
         """Send a notification about the servers."""
-        self._sender.send(
-            Notification(
-                id=new_id(),
-                category="mcp",
-                type="mcp",
-                source_kind="engine",
-                source_id="",
-                title=title,
-                body=change_text(body, sanitize),
-                severity=severity,
-            )
-        )
+        self._sender.send(mcp_notice(title, body, severity))
 
 
 class _SessionSignInPage(SignInPage):

@@ -176,7 +176,7 @@ def _task_arguments(state: SessionViewState) -> tuple[str, ...]:
 def _mcp_arguments(state: SessionViewState) -> tuple[str, ...]:
     servers = state.mcp.servers if state.mcp is not None else ()
     remote = [f"auth {server.name}" for server in servers if server.transport in ("http", "sse")]
-    return ("reconnect", *(f"reconnect {server.name}" for server in servers), *remote)
+    return ("import", "reconnect", *(f"reconnect {server.name}" for server in servers), *remote)
 
 
 def _theme_names(_: SessionViewState) -> tuple[str, ...]:
@@ -233,7 +233,7 @@ COMMANDS = (
         name="mcp",
         summary="Show and manage MCP servers",
         run=_mcp,
-        argument="[reconnect|auth SERVER]",
+        argument="[import|reconnect|auth SERVER]",
         choices=_mcp_arguments,
     ),
     UiCommand(

@@ -17,7 +17,8 @@ from kimi_tui.wire.mcp_status import McpServerState, McpServerStatus, McpStatus
 
 _NO_SERVERS = tr_lazy(
     "No MCP servers configured.\n\nAdd one with: kimi-tui mcp add NAME -- COMMAND\n"
-    "or: kimi-tui mcp add NAME https://…\nThen restart kimi-tui."
+    "or: kimi-tui mcp add NAME https://…\nThen restart kimi-tui.\n\n"
+    "To import those of Claude and VS Code, type /mcp import."
 )
 _LABEL_CELLS = 13
 
