@@ -1,17 +1,22 @@
 """Take `screenshots/*.svg`: the real app and engine, with a scripted model, in a temporary project.
 
-Each one is a `Screenshot`: a size, a theme, and the user's actions before it is taken.
+Each one is a `Screenshot`: a size, a theme, and the user's actions before it is taken. Commands run first in
+a workspace, so this needs Linux with bubblewrap.
 """
 
 import asyncio
+import html
 import json
 import os
+import re
+import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from kimi_tui.config.settings import ModelPrice, ModelSettings, ProviderConfig, Settings
@@ -23,6 +28,8 @@ from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 
 FOLDER = Path(__file__).parents[1] / "screenshots"
+
+_SVG_TEXT = r'(?P<before><text [^>]*?)textLength="(?P<length>[\d.]+)"(?P<after>[^>]*)>(?P<text>[^<]*)</text>'
 
 AUTH = """\
 from dataclasses import dataclass
@@ -47,6 +54,17 @@ def test_form_without_user_is_rejected() -> None:
 test_form_without_user_is_rejected()
 print("1 passed")
 """
+CHANGES = """\
+from pathlib import Path
+
+log = Path("CHANGES.md")
+log.write_text(log.read_text() + "- Reject forms without a user and locked users\\n")
+print("Added 1 entry to CHANGES.md")
+"""
+MAKEFILE = """\
+build:
+\t@mkdir -p build && cat auth.py > build/auth.js && echo "built build/auth.js"
+"""
 OLD = "    return form.user.ok\n"
 GUARD = "    if form.user is None:\n"
 LOCKED_GUARD = "    if form.user is None or form.user.locked:\n"
@@ -61,6 +79,12 @@ def tool_call_line(number: int, name: str, **arguments: object) -> str:
 def todo_items(*statuses: str) -> list[dict[str, str]]:
     """Return the todo list with those statuses."""
     titles = ("Reproduce the failure", "Find the cause", "Fix validate()", "Run the tests")
+    return [{"title": title, "status": status} for title, status in zip(titles, statuses, strict=True)]
+
+
+def locked_todo_items(*statuses: str) -> list[dict[str, str]]:
+    """Return the todo list of the second turn with those statuses."""
+    titles = ("Reject locked users", "Run the tests", "Update the changelog")
     return [{"title": title, "status": status} for title, status in zip(titles, statuses, strict=True)]
 
 
@@ -127,17 +151,38 @@ FIX = [
 
 def locked_scripts(number: int) -> list[str]:
     """Return the scripts of a turn that rejects locked users; `number` is that of its first call."""
-    edit = tool_call_line(number, "EditFile", path="auth.py", edit={"old": GUARD, "new": LOCKED_GUARD})
-    test = tool_call_line(number + 1, "Bash", command="python3 test_auth.py")
     return [
         "\n".join(
-            [text_line("I'll reject locked users before reading `ok`."), edit, usage_line(70_000, 150)]
+            [
+                text_line("I'll reject locked users before reading `ok`."),
+                tool_call_line(
+                    number, "SetTodoList", todos=locked_todo_items("in_progress", *["pending"] * 2)
+                ),
+                tool_call_line(
+                    number + 1, "EditFile", path="auth.py", edit={"old": GUARD, "new": LOCKED_GUARD}
+                ),
+                usage_line(70_000, 150),
+            ]
         ),
-        "\n".join([test, usage_line(71_000, 60)]),
+        "\n".join(
+            [
+                tool_call_line(number + 2, "Bash", command="python3 test_auth.py"),
+                tool_call_line(
+                    number + 3, "SetTodoList", todos=locked_todo_items("done", "done", "in_progress")
+                ),
+                usage_line(71_000, 60),
+            ]
+        ),
+        "\n".join(
+            [
+                tool_call_line(number + 4, "Bash", command="python3 changes.py"),
+                usage_line(72_000, 60),
+            ]
+        ),
     ]
 
 
-LOCKED_DONE = ["\n".join([text_line("Locked users are rejected."), usage_line(71_000, 20)])]
+LOCKED_DONE = ["\n".join([text_line("Locked users are rejected."), usage_line(72_000, 20)])]
 CLEAN = [
     "\n".join(
         [
@@ -215,21 +260,19 @@ async def conversation(driver: AppDriver) -> None:
     """A complete turn, with the todo list and the tool calls open."""
     await driver.send("the login form returns 500, fix it")
     await driver.answer_request("Allow EditFile", "y")
-    await driver.answer_request("Allow Bash", "y")
     await driver.wait_for("Fixed. A form")
-    await driver.pilot.press("ctrl+l", "escape")
+    await driver.pilot.press("ctrl+t", "ctrl+l", "escape", "ctrl+l")
     await driver.wait_for("tools 7")
 
 
 async def timeline(driver: AppDriver) -> None:
-    """All five panes: a reverted turn on a branch, and a command that awaits approval."""
+    """All five panes: a reverted turn on a branch, and the effects of a command that await approval."""
     await driver.send("the login form returns 500, fix it")
     await driver.answer_request("Allow EditFile", "y")
-    await driver.answer_request("Allow Bash", "y")
     await driver.wait_for("Fixed. A form")
     await driver.send("also reject locked users")
     await driver.answer_request("Allow EditFile", "y")
-    await driver.answer_request("Allow Bash", "y")
+    await driver.answer_request("Allow the changes", "y")
     await driver.wait_for("Locked users are rejected")
     await driver.send("/revert 6")
     await driver.wait_for("can be undone")
@@ -237,8 +280,8 @@ async def timeline(driver: AppDriver) -> None:
     await driver.wait_for("Reverted to checkpoint")
     await driver.pilot.press("enter")  # the prompt has the message again
     await driver.answer_request("Allow EditFile", "y")
-    await driver.wait_for("Allow Bash")
-    await driver.pilot.press("ctrl+l", "f3")
+    await driver.wait_for("Allow the changes")
+    await driver.pilot.press("ctrl+l", "f3", "down", "down", "down")
     await driver.wait_for("tools ")
 
 
@@ -250,9 +293,9 @@ async def approval(driver: AppDriver) -> None:
 
 
 async def dangerous_command(driver: AppDriver) -> None:
-    """A dangerous command in a Chinese conversation."""
+    """A command that deletes files, with its effects, in a Chinese conversation."""
     await driver.send("重新构建登录页面")
-    await driver.wait_for("Allow Bash")
+    await driver.wait_for("Allow the changes")
     await driver.pilot.press("f2")
 
 
@@ -281,14 +324,30 @@ SCREENSHOTS = (
 )
 
 
+def correct_text_lengths(svg: str) -> str:
+    """Return the picture with text lengths in cells. Rich counts characters, which squeezes Chinese."""
+
+    def correct(match: re.Match[str]) -> str:
+        text = html.unescape(match["text"])
+        length = float(match["length"]) * cell_len(text) / max(len(text), 1)
+        return f'{match["before"]}textLength="{length:g}"{match["after"]}>{match["text"]}</text>'
+
+    return re.sub(_SVG_TEXT, correct, svg)
+
+
 def project(root: Path) -> Path:
     """Create a small repository and return its path."""
     directory = root / "code" / "shop"
     directory.mkdir(parents=True)
     (directory / "auth.py").write_text(AUTH)
     (directory / "test_auth.py").write_text(TESTS)
-    (directory / ".git").mkdir()
-    (directory / ".git" / "HEAD").write_text("ref: refs/heads/fix-login\n")
+    (directory / "changes.py").write_text(CHANGES)
+    (directory / "CHANGES.md").write_text("# Changes\n\n")
+    (directory / "Makefile").write_text(MAKEFILE)
+    for name in ("build/auth.js", "build/old.js", "dist/shop.tar"):
+        (directory / name).parent.mkdir(exist_ok=True)
+        (directory / name).write_text("old\n")
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=fix-login"], cwd=directory, check=True)
     return directory
 
 
@@ -344,7 +403,8 @@ async def take_screenshot(screenshot: Screenshot) -> None:
             driver = AppDriver(app, pilot, clock)
             await screenshot.action(driver)
             await pilot.pause(0.3)
-            (FOLDER / f"{screenshot.name}.svg").write_text(app.export_screenshot(title="kimi-tui"), "utf-8")
+            picture = correct_text_lengths(app.export_screenshot(title="kimi-tui"))
+            (FOLDER / f"{screenshot.name}.svg").write_text(picture, "utf-8")
             await pilot.press("ctrl+q")
             await driver.wait_for_exit()
 

@@ -1,6 +1,7 @@
 """Record `screenshots/tour.cast`: the demo's tour in the real program, as an asciicast (version 2).
 
-Play it with `asciinema play screenshots/tour.cast`. Long pauses are shortened.
+Play it with `asciinema play screenshots/tour.cast`. Long pauses are shortened. The command of the tour runs
+in a workspace without a question, so this needs Linux with bubblewrap.
 """
 
 import json
@@ -18,19 +19,19 @@ CAST = Path(__file__).parents[1] / "screenshots" / "tour.cast"
 COLUMNS, LINES = 100, 30
 _MAX_PAUSE_S = 1.2
 _KEY_DELAY_S = 0.08
-_F3, _DOWN = "\x1bOR", "\x1b[B"
+_F3, _DOWN, _ESCAPE = "\x1bOR", "\x1b[B", "\x1b"
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("demo, no model", (*"tour", "\r")),
     ("Allow WriteFile", ("", "y")),
     ("Allow EditFile", ("", "y")),
-    ("Allow Bash", ("", "y")),
     ("--help-all", (_F3,)),
     ("choose checkpoint", (_DOWN,) * 7),
     ("#0 you: tour", ("f",)),
     ("delete", ("", "\r")),
     ("Files reverted", ("", "u")),
     ("recreate", ("", "\r")),
-    ("Revert undone", ("", "\x04")),
+    ("Revert undone", ("", _ESCAPE)),
+    ("Ask anything", ("\x04",)),
 )
 """Text to wait for on the screen, and the keys to type then. An empty key is a pause."""
 
@@ -67,6 +68,14 @@ class Recording:
             self._stream.feed(data)
             self.chunks.append((time.monotonic() - self._started_at, data.decode("utf-8", "replace")))
         return True
+
+    def wait_for_exit(self, *, seconds: float = 60) -> None:
+        """Read output until the program has exited. Raises SystemExit after `seconds`."""
+        deadline = time.monotonic() + seconds
+        while self.read_output(0.5):
+            if time.monotonic() > deadline:
+                screen_text = "\n".join(self._screen.display)
+                raise SystemExit(f"Timed out waiting for the program to exit. The screen:\n{screen_text}")
 
     def type(self, keys: tuple[str, ...]) -> None:
         """Type `keys` at the pace of a person."""
@@ -106,8 +115,7 @@ def main() -> int:
             for text, keys in STEPS:
                 recording.wait_for(text)
                 recording.type(keys)
-            while recording.read_output(0.5):
-                pass
+            recording.wait_for_exit()
         finally:
             child.close(force=True)
     header = {"version": 2, "width": COLUMNS, "height": LINES, "title": "kimi-tui tour"}

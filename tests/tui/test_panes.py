@@ -271,11 +271,30 @@ async def test_escape_closes_the_focused_todo_list_and_does_not_interrupt(open_a
         assert not harness.commands_of(Interrupt)
 
 
-@pytest.mark.parametrize("width", [100, 120, 140])
-async def test_the_conversation_keeps_60_columns_beside_two_panes(open_app: Any, width: int) -> None:
+@pytest.mark.parametrize(
+    ("width", "covers"), [(100, True), (129, True), (130, False), (140, False), (170, False)]
+)
+async def test_the_conversation_keeps_60_columns_beside_two_panes(
+    open_app: Any, width: int, covers: bool
+) -> None:
     async with open_app(size=(width, 30)) as harness:
         await harness.driver.press("f3")
         await harness.wait_until(lambda: harness.screen.query("TimelinePane"))
         await harness.driver.press("ctrl+l")
-        await harness.wait_until(lambda: harness.screen.query_one(ToolsPane).region.width > 0)
-        assert harness.screen.query_one("#conversation").region.width >= 60
+        tools = harness.screen.query_one(ToolsPane)
+        await harness.wait_until(lambda: tools.region.width > 0)
+        conversation = harness.screen.query_one("#conversation").region
+        assert conversation.width >= 60
+        assert (tools.region.x < conversation.right) == covers
+        assert tools.region.right == width
+
+
+async def test_the_tools_pane_opens_at_the_newest_call(open_app: Any) -> None:
+    async with open_app(size=(120, 20)) as harness:
+        calls = [ToolCall(f"c{n}", FunctionCall("ReadFile", f'{{"path": "file{n}.py"}}')) for n in range(40)]
+        await harness.send(TurnBegin("go"), StepBegin(1), *calls)
+        await harness.driver.press("ctrl+l")
+        pane = harness.screen.query_one(ToolsPane)
+        await harness.wait_until(
+            lambda: pane.region.height > 0 and pane.scroll_offset.y == pane.max_scroll_y > 0
+        )

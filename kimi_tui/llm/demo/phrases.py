@@ -81,13 +81,13 @@ kimi-tui
 
 ENGLISH = Phrases(
     greeting=(
-        "Hello! I'm the **demo** of kimi-tui, not a language model. The tools are real, though: I read and "
-        "edit files and run commands, with your approval.\n\n"
+        "Hello! I'm the **demo** of kimi-tui, not a language model. The tools are real, though: I read "
+        "files, run commands, and change files with your approval.\n\n"
         "Type `tour` for a two-minute tour, or `help` for the commands I understand."
     ),
     guide=(
         "I'm the **demo** of kimi-tui, not a language model{unknown}. "
-        "The tools are real, though: commands run and files change, with your approval.\n\n"
+        "The tools are real, though: commands run, and files change with your approval.\n\n"
         "Try one of these:\n\n"
         "- `tour`: a two-minute tour in which I write, edit and run a small file\n"
         "- `read README.md then search TODO`\n"
@@ -146,10 +146,13 @@ ENGLISH = Phrases(
         "exactly what will change."
     ),
     tour_edit="I wrote {file}. Next, I'll edit it. The diff shows the old line and the new one.",
-    tour_run="I edited the file. Now I'll run it. For commands too, you approve exactly what you see.",
+    tour_run=(
+        "I edited the file. Now I'll run it. A command runs in a private copy of your files first, so you're "
+        "asked only if it changes something. Where that isn't possible, you're asked before it runs."
+    ),
     tour_end=(
-        "Output:\n\n{output}\n\nThat was a todo list, a new file, an edit and a command, all with your "
-        "approval. A real model works the same way, but decides for itself what to do."
+        "Output:\n\n{output}\n\nThat was a todo list, a new file, an edit and a command. No file changed "
+        "without your approval. A real model works the same way, but decides for itself what to do."
     ),
     tour_revert=(
         "**Now it's your turn: revert it.** Everything so far is on the timeline.\n\n"
@@ -169,13 +172,13 @@ ENGLISH = Phrases(
 
 CHINESE = Phrases(
     greeting=(
-        "你好！我是 kimi-tui 的**演示**，不是真正的语言模型。但工具是真的：我会读取和修改文件、运行命令，"
-        "并且会事先征得你的同意。\n\n"
+        "你好！我是 kimi-tui 的**演示**，不是真正的语言模型。但工具是真的：我会读取文件、运行命令，"
+        "修改文件前会征得你的同意。\n\n"
         "输入 `tour` 开始两分钟导览，输入 `help` 查看我支持的命令。"
     ),
     guide=(
         "我是 kimi-tui 的**演示**（demo），不是真正的语言模型{unknown}。"
-        "但工具是真的：我会运行命令、修改文件，并且会事先征得你的同意。\n\n"
+        "但工具是真的：我会运行命令，修改文件前会征得你的同意。\n\n"
         "可以试试：\n\n"
         "- `tour`：两分钟导览，编写、修改并运行一个小文件\n"
         "- `读 README.md 然后 搜索 TODO`\n"
@@ -227,9 +230,12 @@ CHINESE = Phrases(
     ),
     tour_write="接下来写入 {file}。除非你已经允许，否则会先征求你的同意，并显示具体改动。",
     tour_edit="已写入 {file}。接下来修改它。差异里会显示旧行和新行。",
-    tour_run="已修改文件。现在运行它。命令也一样：你同意的就是你看到的内容。",
+    tour_run=(
+        "已修改文件。现在运行它。命令会先在文件的私有副本中运行，只有改动了内容才会询问你；"
+        "无法这样运行时，会在运行之前询问你。"
+    ),
     tour_end=(
-        "输出：\n\n{output}\n\n以上是一个待办列表、一个新文件、一次修改和一条命令，都经过你的同意。"
+        "输出：\n\n{output}\n\n以上是一个待办列表、一个新文件、一次修改和一条命令。没有文件在未经你同意时改动。"
         "真实的模型也这样工作，只是由它自己决定做什么。"
     ),
     tour_revert=(

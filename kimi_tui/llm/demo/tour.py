@@ -1,6 +1,6 @@
 """Guided tour of the demo model.
 
-It creates a todo list, writes, edits and runs a file with the user's approval, and explains how to revert
+It creates a todo list, writes and edits a file with the user's approval, runs it, and explains how to revert
 that.
 """
 

@@ -10,6 +10,8 @@ MIN_WIDTH_FOR_PANES = 100
 """Minimum columns for panes next to the conversation. In narrower terminals they cover it."""
 _MIN_CONVERSATION_WIDTH = 60
 """Minimum columns of the conversation. The pane at the side covers it if it would get fewer."""
+_MIN_WIDTH_FOR_ALL = 130
+"""Minimum columns for the conversation, the timeline and the pane at the side next to each other."""
 PaneName = Literal["todo", "tools"]
 Layer = Literal["todo", "tools", "timeline"]
 
@@ -36,17 +38,23 @@ class PaneLayout:
         view.set_class(todo or tools, "-show-side")
         view.set_class(width < MIN_WIDTH_FOR_PANES, "-over")
         view.set_class((todo or tools) and not self._fits_at_the_side, "-side-over")
+        view.set_class((todo or tools) and self._fits_at_the_side and not self._fits_with_timeline, "-tight")
 
     @property
     def _fits_at_the_side(self) -> bool:
-        """Whether the conversation keeps its minimum width next to a pane at the side and an open timeline.
-
-        The widths are those of `#side` and TimelinePane in the style sheets.
-        """
+        """Whether the conversation keeps its minimum width next to a pane at the side and the timeline."""
         width = self._view.app.size.width
-        side = max(28, min(width * 30 // 100, 44))
-        timeline = max(32, min(width * 36 // 100, 64)) if self._view.has_class("-show-timeline") else 0
-        return width - side - timeline >= _MIN_CONVERSATION_WIDTH
+        if self._view.has_class("-show-timeline"):
+            return width >= _MIN_WIDTH_FOR_ALL
+        return width - _side_width(width) >= _MIN_CONVERSATION_WIDTH
+
+    @property
+    def _fits_with_timeline(self) -> bool:
+        """Whether the panes keep their usual widths. Otherwise, they share what the conversation leaves."""
+        if not self._view.has_class("-show-timeline"):
+            return True
+        width = self._view.app.size.width
+        return width - _side_width(width) - _timeline_width(width) >= _MIN_CONVERSATION_WIDTH
 
     def toggle(self, name: PaneName, *, peek: bool) -> bool:
         """Show or hide a pane. Return whether it is now visible. With `peek`, it doesn't get the focus."""
@@ -93,3 +101,13 @@ class PaneLayout:
         elif self._view.has_class("-side-over"):
             layers = ("tools", "todo")
         return next((layer for layer in layers if self._view.has_class(f"-show-{layer}")), None)
+
+
+def _side_width(width: int) -> int:
+    """Return the usual width of `#side`, as in the style sheet."""
+    return max(28, min(width * 30 // 100, 44))
+
+
+def _timeline_width(width: int) -> int:
+    """Return the usual width of TimelinePane, as in the style sheet."""
+    return max(32, min(width * 36 // 100, 64))

@@ -84,8 +84,10 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def on_show(self) -> None:
-        """Update the durations while the pane is visible."""
+        """Update the durations while the pane is visible, and show the newest call."""
         self._is_shown = True
+        if self._highlighted_id is None:
+            self.call_after_refresh(self.scroll_end, animate=False)
         self._toggle_timer()
 
     def on_hide(self) -> None:

@@ -202,6 +202,15 @@ async def test_a_marker_wraps_in_a_narrow_pane_and_unfolds_on_click(
         assert "first" in s.text()
 
 
+async def test_a_marker_that_does_not_fit_has_the_undone_blocks_on_their_own_line(
+    open_transcript: OpenTranscript,
+) -> None:
+    async with open_transcript(60, 24) as s:
+        await s.feed(TurnBegin("one"), CheckpointCreated(1, "u1", "user", ""), TextPart("first"), TurnEnd())
+        rows = non_blank_rows(await s.feed(Reverted(1, 3, "user", files=("a.py", "b.py"))))
+        assert [row.strip() for row in rows if "undone" in row] == ["▸ 2 blocks undone"]
+
+
 async def test_a_revert_into_a_turn_keeps_its_beginning(open_transcript: OpenTranscript) -> None:
     async with open_transcript(70, 24) as s:
         await s.feed(TurnBegin("one"), TextPart("kept"), StepBegin(2), CheckpointCreated(7, "u", "step", ""))

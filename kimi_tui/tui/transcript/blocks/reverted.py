@@ -7,7 +7,7 @@ from kimi_tui.i18n.translate import tr, tr_lazy, tr_n
 from kimi_tui.tui.markdown.styled_line import Spans, StyledLine, TextStyle, text_style
 from kimi_tui.tui.markdown.wrap import truncate, wrap
 from kimi_tui.tui.transcript.blocks.block import Block
-from kimi_tui.tui.transcript.blocks.rule import render_rule
+from kimi_tui.tui.transcript.blocks.rule import BELOW, render_rule
 from kimi_tui.tui.transcript.render_cache import Piece, dim_undone
 from kimi_tui.wire.events import Reverted, RevertReason
 
@@ -144,12 +144,7 @@ class RevertedBlock(Block):
         return f"↶ {message}{files}"
 
     def _lines(self, width: int) -> list[StyledLine]:
-        spans = [(self._message(), text_style("waiting"))]
-        if self._undone_count:
-            undone_text = tr_n("{count:,} block undone", "{count:,} blocks undone", self._undone_count)
-            fold_sign = "·" if not self.undone_blocks else "▸" if self.is_folded else "▾"
-            spans.append((f" {fold_sign} {undone_text}", text_style("dim")))
-        lines = render_rule(spans, width)
+        lines = self._head_lines(width)
         if note := sanitize_line(self._event.note):
             text = tr("Sent to the model with your next prompt: {note}", note=note)
             lines.append(
@@ -163,6 +158,19 @@ class RevertedBlock(Block):
             below = (("    ", text_style()),)
             lines += wrap([(tr(hint), TextStyle(("dim",), self.hint_link))], width, first=below, rest=below)
         return lines
+
+    def _head_lines(self, width: int) -> list[StyledLine]:
+        """Return the description and the number of undone blocks, on its own line if it doesn't fit."""
+        message = (self._message(), text_style("waiting"))
+        if not self._undone_count:
+            return render_rule([message], width)
+        undone_text = tr_n("{count:,} block undone", "{count:,} blocks undone", self._undone_count)
+        fold_sign = "·" if not self.undone_blocks else "▸" if self.is_folded else "▾"
+        undone = (f"{fold_sign} {undone_text}", text_style("dim"))
+        lines = render_rule([message, (" ", text_style()), undone], width)
+        if len(lines) == 1:
+            return lines
+        return render_rule([message], width) + wrap([undone], width, first=(BELOW,), rest=(BELOW,))
 
     @property
     def hint_link(self) -> str:

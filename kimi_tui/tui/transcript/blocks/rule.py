@@ -6,7 +6,7 @@ from kimi_tui.tui.markdown.styled_line import Span, StyledLine, span_width, text
 from kimi_tui.tui.markdown.wrap import wrap
 
 _BEFORE: Span = ("─── ", text_style("rule"))
-_BELOW: Span = ("    ", text_style())
+BELOW: Span = ("    ", text_style())
 
 
 def render_rule(spans: Sequence[Span], width: int) -> list[StyledLine]:
@@ -14,4 +14,4 @@ def render_rule(spans: Sequence[Span], width: int) -> list[StyledLine]:
     rest = width - span_width([_BEFORE, *spans]) - 1
     if rest > 0:
         return [StyledLine((_BEFORE, *spans, (" " + "─" * rest, text_style("rule"))))]
-    return wrap(spans, width, first=(_BEFORE,), rest=(_BELOW,))
+    return wrap(spans, width, first=(_BEFORE,), rest=(BELOW,))
