@@ -27,7 +27,8 @@ from kimi_tui.llm.metering.budget import GATE_VARIABLE
 
 logger = logging.getLogger(__name__)
 
-PROGRAM = (sys.executable, "-m", "kimi_tui")
+PROGRAM = (sys.executable, "-P", "-m", "kimi_tui")
+"""Start of a command line. With -P, the files of a task's directory aren't imported as modules."""
 _CLOSE_S = 60.0
 """How much longer than the agent's time limit its process may run."""
 _IMPORT_S = 300.0

@@ -6,6 +6,7 @@ Without Ray, only the local part runs.
 """
 
 import argparse
+import ast
 import os
 import random
 import shutil
@@ -15,10 +16,11 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -26,18 +28,34 @@ from typing import Any
 from tests.e2e.program import Program, script, tool_call
 from tests.fleet.fleets import Fleet
 
+_TEST = """import ast, pathlib
+
+for path in pathlib.Path().rglob("*.py"):
+    ast.parse(path.read_bytes())
+"""
+_RENAME = (
+    "old=$(ls -d */ | head -n 1 | tr -d /); mv $old new_$old; "
+    'grep -rlE --include="*.py" "(from|import) $old\\b" . '
+    '| xargs -r sed -i -E "s/(from|import) $old\\b/\\1 new_$old/"'
+)
+_OPTIONAL = r"Optional\[([A-Za-z]+)\]"
+_UPGRADE = (
+    f"grep -rlE --include='*.py' '{_OPTIONAL}' . | xargs -r sed -i -E 's/{_OPTIONAL}/\\1 | None/g'; "
+    "echo 2 > API_VERSION"
+)
 KINDS = {
-    "add a test": tool_call(
-        "1", "WriteFile", path="test_added.py", content="def test_it():\n    assert True\n"
-    ),
-    "rename the package": tool_call("1", "Bash", command="mv package renamed"),
-    "upgrade the API": tool_call("1", "WriteFile", path="package/VERSION", content="2\n"),
+    "add a test": tool_call("1", "WriteFile", path="test_syntax.py", content=_TEST),
+    "rename the package": tool_call("1", "Bash", command=_RENAME),
+    "upgrade the API": tool_call("1", "Bash", command=_UPGRADE),
 }
 CHECKS = {
-    "add a test": "python3 -m py_compile test_added.py",
-    "rename the package": "test -d renamed && ! test -e package",
-    "upgrade the API": "grep -q 2 package/VERSION",
+    "add a test": "python3 test_syntax.py",
+    "rename the package": "test -d new_{name} && ! test -e {name} && "
+    "! grep -rqE --include='*.py' '(from|import) {name}\\b' .",
+    "upgrade the API": f"grep -q 2 API_VERSION && ! grep -rqE --include='*.py' '{_OPTIONAL}' .",
 }
+Results = dict[str, tuple[str, str]]
+"""Failure and patch by task."""
 CALL_USD = 0.01
 """Cost of a model call: 100 output tokens."""
 MAX_SOURCE_BYTES = 300_000
@@ -50,22 +68,27 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=4)
     parser.add_argument("--node-every", type=float, default=15.0, help="seconds between two killed nodes")
     parser.add_argument("--driver-kills", type=int, default=1)
-    parser.add_argument("--baseline", action="store_true", help="measure bare Ray tasks as well")
+    parser.add_argument("--measure", type=int, default=0, help="tasks to compare with bare Ray tasks")
+    parser.add_argument("--local", type=int, default=0, help="run only the first tasks locally; 0: all")
     parser.add_argument("--no-ray", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fleet-rounds-") as folder:
         round_ = Round(Path(folder), arguments.tasks)
-        local = round_.run("local", kills=arguments.driver_kills)
-        round_.check_budget()
         if arguments.no_ray or find_spec("ray") is None:
+            round_.run("local", kills=arguments.driver_kills)
             print("ray: skipped, it isn't installed (pip install 'kimi-tui[ray]')")
             return 0
         with ray_cluster(arguments.nodes) as cluster:
-            with killing_nodes(cluster, arguments.node_every):
-                ray = round_.run("ray", kills=arguments.driver_kills, address=cluster.address)
-            assert ray == local, "ray and local give different results"
-            if arguments.baseline:
-                round_.measure(cluster.address)
+            if arguments.measure:
+                round_.measure(arguments.measure, cluster.address)
+            run = partial(round_.run, "ray", address=cluster.address, workers=arguments.nodes)
+            ray = run_while_nodes_die(
+                cluster, arguments.node_every, partial(run, kills=arguments.driver_kills)
+            )
+        local = round_.run("local", kills=arguments.driver_kills, count=arguments.local)
+        for task, result in local.items():
+            assert ray[task] == result, f"{task} differs:\nlocal {result}\nray {ray[task]}"
+        print(f"ray and local: the same verdict and patch for {len(local)} tasks")
     return 0
 
 
@@ -84,63 +107,81 @@ class Round:
         self._fleet.configure(*scripts)
         self._fleet.write([self._task(number) for number in range(tasks)])
 
-    def run(self, backend: str, *, kills: int, address: str = "") -> dict[str, tuple[str, str]]:
-        """Run all tasks, with `kills` killed drivers. Return failure and patch by task."""
-        database = self._fleet.program.work_dir / f"{backend}.fleet.db"
+    def run(
+        self,
+        backend: str,
+        *,
+        kills: int,
+        address: str = "",
+        workers: int = os.cpu_count() or 1,
+        count: int = 0,
+    ) -> Results:
+        """Run all tasks or the first `count`, with `kills` killed drivers. Return failure and patch by task.
+
+        First with a budget for about half of the calls, then with one for all.
+        """
+        database = self._database(backend)
+        count = count or self._tasks
+        only = ("--only", ",".join(f"t{number}" for number in range(count)))
         started = time.monotonic()
         for kill in range(kills):
-            self._run_until_killed(backend, database, (kill + 1) * self._tasks // (kills + 2), address)
-        self._drive(backend, database, address).wait()
+            results = (kill + 1) * count // (2 * kills + 2)
+            self._run_until_killed(self._drive(backend, database, address, *only), database, results)
+        limit = count * CALL_USD
+        code = self._drive(backend, database, address, *only, "--max-cost", str(limit)).wait()
+        assert code == 3, code
+        stopped = spent_usd(database)
+        assert limit <= stopped + 1e-9, stopped
+        assert stopped <= limit + workers * CALL_USD + 1e-9, (stopped, limit)
+        code = self._drive(backend, database, address, *only).wait()
+        assert code == 0, code
         seconds = time.monotonic() - started
-        with closing(sqlite3.connect(database)) as results:
-            rows = results.execute("SELECT task, failure, patch FROM results").fetchall()
-            spent = results.execute("SELECT SUM(usd) FROM spending WHERE budget = 'fleet run'").fetchone()[0]
-            left = results.execute("SELECT COUNT(*) FROM reservations").fetchone()[0]
-            repeated = results.execute("SELECT COUNT(*) - COUNT(DISTINCT task) FROM attempts").fetchone()[0]
-        assert len(rows) == len({task for task, *_ in rows}) == self._tasks, f"{len(rows)} results"
-        assert {failure for _, failure, _ in rows} == {""}, rows
+        with closing(sqlite3.connect(database)) as file:
+            rows = file.execute("SELECT task, failure, patch FROM results").fetchall()
+            left = file.execute("SELECT COUNT(*) FROM reservations").fetchone()[0]
+            repeated = file.execute("SELECT COUNT(*) - COUNT(DISTINCT task) FROM attempts").fetchone()[0]
+        assert len(rows) == len({task for task, *_ in rows}) == count, f"{len(rows)} results"
+        assert {failure for _, failure, _ in rows} == {""}, [row for row in rows if row[1]]
         assert left == 0, "reservations are left"
-        rate = self._tasks / seconds * 60
+        rate = count / seconds * 60
         print(
-            f"{backend}: {self._tasks} tasks, {self._tasks} results, {repeated} repeated attempts recorded, "
-            f"${spent:.2f} spent, {seconds:.0f} s, {rate:.1f} tasks/min, {kills} drivers killed"
+            f"{backend}: {count} tasks, {len(rows)} results, {repeated} repeated attempts recorded, "
+            f"{seconds:.0f} s, {rate:.1f} tasks/min, {kills} drivers killed; "
+            f"stopped at ${stopped:.2f} of ${limit:.2f}, ${spent_usd(database):.2f} in the end",
+            flush=True,
         )
         return {task: (failure, patch) for task, failure, patch in rows}
 
-    def check_budget(self) -> None:
-        """Run the tasks with a budget for half of their calls."""
-        database = self._fleet.program.work_dir / "budget.fleet.db"
-        limit = self._tasks * CALL_USD
-        code = self._drive("local", database, "", "--max-cost", str(limit)).wait()
-        assert code == 3, code
-        with closing(sqlite3.connect(database)) as results:
-            spent = results.execute("SELECT SUM(usd) FROM spending WHERE budget = 'fleet run'").fetchone()[0]
-        assert limit <= spent + 1e-9, spent
-        assert spent <= limit + CALL_USD + 1e-9, (spent, limit)
-        print(f"budget: ${spent:.2f} of ${limit:.2f} spent, {round((spent - limit) / CALL_USD)} calls over")
-
-    def measure(self, address: str) -> None:
-        """Print the throughput of a fleet and of bare Ray tasks that start the same process."""
-        started = time.monotonic()
-        self._drive("ray", self._fleet.program.work_dir / "measured.fleet.db", address).wait()
-        fleet_s = time.monotonic() - started
-        code = BARE.format(tasks=self._tasks, address=address, prompt="add a test")
-        environment = {**os.environ, **self._fleet.program.environment()}
-        bare = subprocess.run(
-            [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
-        )
-        bare_s = float(bare.stdout.split()[-1])
+    def measure(self, tasks: int, address: str) -> None:
+        """Print the throughput of a fleet and of bare Ray tasks that start the same process, in turn."""
+        only = ",".join(f"t{number}" for number in range(tasks))
+        fleet_s = bare_s = 0.0
+        for turn in range(2):
+            started = time.monotonic()
+            self._drive("ray", self._database(f"measured{turn}"), address, "--only", only).wait()
+            fleet_s += time.monotonic() - started
+            code = BARE.format(tasks=tasks, address=address, prompts=[f"{kind}, please" for kind in KINDS])
+            environment = {**os.environ, **self._fleet.program.environment()}
+            started = time.monotonic()
+            subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+            bare_s += time.monotonic() - started
         print(
-            f"throughput: fleet {fleet_s:.0f} s, bare Ray tasks {bare_s:.0f} s, ratio {bare_s / fleet_s:.2f}"
+            f"throughput, twice {tasks} tasks: fleet {fleet_s:.0f} s, bare Ray tasks {bare_s:.0f} s, "
+            f"ratio {bare_s / fleet_s:.2f}",
+            flush=True,
         )
+
+    def _database(self, name: str) -> Path:
+        return self._fleet.program.work_dir / f"{name}.fleet.db"
 
     def _task(self, number: int) -> dict[str, Any]:
         kind = list(KINDS)[number % len(KINDS)]
+        source = self._sources[number // len(KINDS) % len(self._sources)]
         return {
             "id": f"t{number}",
             "prompt": f"{kind}, please",
-            "source": str(self._sources[number % len(self._sources)]),
-            "check": CHECKS[kind],
+            "source": str(source),
+            "check": CHECKS[kind].replace("{name}", source.name),
         }
 
     def _drive(self, backend: str, database: Path, address: str, *more: str) -> "subprocess.Popen[bytes]":
@@ -167,8 +208,7 @@ class Round:
             stderr=log,
         )
 
-    def _run_until_killed(self, backend: str, database: Path, results: int, address: str) -> None:
-        driver = self._drive(backend, database, address)
+    def _run_until_killed(self, driver: "subprocess.Popen[bytes]", database: Path, results: int) -> None:
         while driver.poll() is None and count_results(database) < max(results, 1):
             time.sleep(0.2)
         os.kill(driver.pid, signal.SIGKILL)
@@ -176,27 +216,27 @@ class Round:
 
 
 BARE = """
-import subprocess, sys, tempfile, time, os
+import os, shutil, subprocess, sys, tempfile
 import ray
 ray.init(address={address!r}, log_to_driver=False)
 environment = dict(os.environ)
 
 @ray.remote(num_cpus=1)
-def run():
+def run(prompt):
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "kimi_tui", "-p", {prompt!r}, "--yolo", "--output-format", "json"]
-        data = os.path.join(folder, "data")
+        work, data = os.path.join(folder, "work"), os.path.join(folder, "data")
+        os.mkdir(work)
         os.mkdir(data, 0o700)
-        with open(os.path.join(data, "config.toml"), "w") as file:
-            file.write(open(os.path.join(environment["KIMI_SHARE_DIR"], "config.toml")).read())
+        shutil.copy(os.path.join(environment["KIMI_SHARE_DIR"], "config.toml"), data)
+        command = [sys.executable, "-P", "-m", "kimi_tui", "-p", prompt, "--yolo", "--output-format", "json"]
+        command += ["--bundle", os.path.join(folder, "session.zip"), "--max-time", "3600"]
         subprocess.run(
-            command, cwd=folder, env={{**environment, "KIMI_SHARE_DIR": data}}, stdin=subprocess.DEVNULL,
-            capture_output=True, check=True,
+            command, cwd=work, env={{**environment, "KIMI_SHARE_DIR": data}}, stdin=subprocess.DEVNULL,
+            capture_output=True,
         )
 
-started = time.monotonic()
-ray.get([run.remote() for _ in range({tasks})])
-print(time.monotonic() - started)
+prompts = {prompts!r}
+ray.get([run.remote(prompts[number % len(prompts)]) for number in range({tasks})])
 """
 
 
@@ -209,20 +249,39 @@ def count_results(database: Path) -> int:
         return 0
 
 
+def spent_usd(database: Path) -> float:
+    """Return what a fleet has spent, with attempts that were lost."""
+    with closing(sqlite3.connect(database)) as file:
+        row = file.execute("SELECT SUM(usd) FROM spending WHERE budget = 'fleet run'").fetchone()
+    return float(row[0])
+
+
 def copy_sources(folder: Path, count: int) -> list[Path]:
-    """Return copies of the source trees of installed packages, each as `package` in a folder of its own."""
-    packages = []
-    for path in sorted(Path(sysconfig.get_path("purelib")).iterdir()):
-        if path.is_dir() and (path / "__init__.py").exists() and len(packages) < count:
-            size = sum(file.stat().st_size for file in path.rglob("*.py"))
-            if size <= MAX_SOURCE_BYTES:
-                packages.append(path)
-    sources = []
-    for package in packages:
-        target = folder / package.name
-        shutil.copytree(package, target / "package", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
-        sources.append(target)
+    """Return copies of the source trees of installed packages, each in a folder of its own."""
+    sources: list[Path] = []
+    for package in sorted(Path(sysconfig.get_path("purelib")).iterdir()):
+        if len(sources) < count and is_small_package(package):
+            target = folder / package.name
+            shutil.copytree(
+                package, target / package.name, ignore=shutil.ignore_patterns("__pycache__", "*.so")
+            )
+            sources.append(target)
     return sources
+
+
+def is_small_package(path: Path) -> bool:
+    """Return whether `path` is a package whose files are few and can be parsed."""
+    if not path.is_dir() or not (path / "__init__.py").exists():
+        return False
+    files = list(path.rglob("*.py"))
+    if sum(file.stat().st_size for file in files) > MAX_SOURCE_BYTES:
+        return False
+    try:
+        for file in files:
+            ast.parse(file.read_bytes())
+    except SyntaxError:  # of a template
+        return False
+    return True
 
 
 @contextmanager
@@ -240,26 +299,17 @@ def ray_cluster(nodes: int) -> Iterator[Any]:
         cluster.shutdown()
 
 
-@contextmanager
-def killing_nodes(cluster: Any, every_s: float) -> Iterator[None]:
-    """Kill a node and start another one, every so often."""
-    stop, kills = threading.Event(), []
-
-    def run() -> None:
-        while not stop.wait(every_s):
-            node = random.choice(list(cluster.worker_nodes))
-            cluster.remove_node(node, allow_graceful=False)
-            kills.append(time.monotonic())
+def run_while_nodes_die(cluster: Any, every_s: float, run: Callable[[], Results]) -> Results:
+    """Run in a thread. Kill a node and start another one, every so often, in this thread as Ray requires."""
+    kills = 0
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run)
+        while not wait([running], timeout=every_s).done:
+            cluster.remove_node(random.choice(list(cluster.worker_nodes)), allow_graceful=False)
+            kills += 1
             cluster.add_node(num_cpus=1)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-        print(f"ray: {len(kills)} nodes killed")
+    print(f"ray: {kills} nodes killed")
+    return running.result()
 
 
 if __name__ == "__main__":

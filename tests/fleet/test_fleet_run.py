@@ -71,6 +71,14 @@ def test_every_bad_task_is_reported_and_the_others_run(fleet):
     assert "wrong" in query(fleet, "SELECT problem FROM results WHERE task = 'fail'")[0][0]
 
 
+def test_files_of_the_source_are_not_imported_by_the_program(fleet):
+    fleet.configure(*write_script("b.txt", "x"))
+    source = fleet.source(json_py="raise SystemExit('imported')", typer_py="raise SystemExit('imported')")
+    fleet.write([{"prompt": "write b.txt", "source": source}])
+    done = fleet.program.run("fleet", "run", "tasks.jsonl", "--yolo")
+    assert done.exit_code == 0, done
+
+
 def test_a_denied_call_is_a_failure_of_its_own(fleet):
     fleet.configure(*write_script("b.txt", "x"))
     fleet.write([{"prompt": "write b.txt"}])
