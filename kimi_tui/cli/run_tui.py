@@ -4,8 +4,10 @@ import asyncio
 import os
 import signal
 import sys
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import UsageError
@@ -27,6 +29,7 @@ from kimi_tui.wire.channel import Wire
 
 if TYPE_CHECKING:
     from kimi_tui.engine.options import EngineOptions
+    from kimi_tui.frontend.fleet.opened_task import OpenedTask
     from kimi_tui.tui.app import KimiTuiApp
     from kimi_tui.tui.options import TuiOptions
     from kimi_tui.tui.session_request import SessionRequest
@@ -173,11 +176,24 @@ def _tui_options(setup: EngineSetup) -> "TuiOptions":
         images=startup.ui.images,
         notify=startup.ui.notify,
         serve_session=partial(_open_other_session, setup),
+        task_opener=_FleetTasks(),
         config_file=user_config_path(setup.paths.data_dir),
         choose_session=_session_to_choose(setup.cli_options),
         initial_prompt=setup.cli_options.text,
         version=__version__,
     )
+
+
+class _FleetTasks:
+    """Implements `FleetTaskOpener`."""
+
+    def open_task(self, database: Path, task_id: str) -> "OpenedTask":
+        """Return the session of a task."""
+        from kimi_tui.fleet.fleet_database import FleetDatabase
+        from kimi_tui.fleet.task_opener import open_task
+
+        with closing(FleetDatabase(database)) as opened:
+            return open_task(opened, task_id)
 
 
 def _session_to_choose(cli_options: CliOptions) -> "SessionRequest | None":
@@ -205,6 +221,7 @@ async def _open_other_session(setup: EngineSetup, selection: "SessionRequest", w
             fork=selection.fork,
             read_only=selection.read_only,
             work_dir=selection.work_dir or options.work_dir,
+            data_dir=selection.data_dir or options.data_dir,
             agent=selection.agent or options.agent,
             agent_file=None if selection.agent else options.agent_file,
         )

@@ -47,6 +47,10 @@ _POLL_S = 0.7
 """Seconds between two checks of the files. Longer if reading them is slow."""
 _MAX_POLL_SHARE = 10
 """Reading the files takes at most 1/n of the time."""
+_FileStat = tuple[int, int, int] | None
+"""Inode, size and modification time of a file. None: it doesn't exist."""
+_FILES_GONE = "The files of this session are gone. It stays on the screen as it was."
+_FILES_GONE_HINT = "If it is a task of a fleet, open it again with /fleet."
 
 
 class ReadOnlyEngine:
@@ -137,28 +141,34 @@ class ReadOnlyEngine:
     # the files
 
     async def _poll_files(self) -> None:
-        sent: object = None
-        previous: object = None
+        sent: list[_FileStat] | None = None
+        previous: list[_FileStat] | None = None
         while True:
             start = time.monotonic()
             stats = await asyncio.to_thread(_stat_files, self._session.context_file, self._session.wire_file)
             # The recording gets a tool's result slightly later than the journal does.
+            if sent is not None and _are_gone(sent, stats):
+                self._send_notice(_FILES_GONE, _FILES_GONE_HINT, "warning")
+                return
             is_unchanged = sent is None or stats == previous
             previous = stats
             if stats != sent and is_unchanged:
                 sent = stats
                 try:
-                    await self._send_changes()
+                    await self._send_changes(stats)
                 except KimiTuiError as error:
                     self._send_notice(error.what, error.hint, "error")
-            await self._poll_session()
+            await self._poll_session(stats)
             await asyncio.sleep(max(self._poll_s, _MAX_POLL_SHARE * (time.monotonic() - start)))
 
-    async def _poll_session(self) -> None:
+    async def _poll_session(self, stats: list[_FileStat]) -> None:
         """Send changes of the title and of checkpoint names, and report when the other process exits."""
         names, was_in_use = self._session.state.names, self._is_in_use
         await asyncio.to_thread(self._session.reload_state)
-        self._is_in_use = await asyncio.to_thread(self._session.is_in_use)
+        is_in_use = await asyncio.to_thread(self._session.is_in_use)
+        if await self._have_files_vanished(stats):
+            return
+        self._is_in_use = is_in_use
         self.send_info()
         if self._session.state.names != names:
             await self._timeline.update(await asyncio.to_thread(self._conversation.current_state))
@@ -167,8 +177,15 @@ class ReadOnlyEngine:
                 "The other process has ended.", "/write resumes this session for writing.", "info"
             )
 
-    async def _send_changes(self) -> None:
+    async def _have_files_vanished(self, stats: list[_FileStat]) -> bool:
+        """Return whether files were deleted since `stats`, so that later reads may be incomplete."""
+        files = (self._session.context_file, self._session.wire_file)
+        return _are_gone(stats, await asyncio.to_thread(_stat_files, *files))
+
+    async def _send_changes(self, stats: list[_FileStat]) -> None:
         state, events = await asyncio.to_thread(self._read_events)
+        if await self._have_files_vanished(stats):
+            return
         self._send_new_events(events)
         await self._timeline.update(state)
 
@@ -242,8 +259,13 @@ def _is_continuation(sent: Sequence[Event], events: Sequence[Event]) -> bool:
     )
 
 
-def _stat_files(*files: Path) -> list[tuple[int, int, int] | None]:
-    stats: list[tuple[int, int, int] | None] = []
+def _are_gone(before: Sequence[_FileStat], now: Sequence[_FileStat]) -> bool:
+    """Return whether a file that existed before is missing now."""
+    return any(one is not None and other is None for one, other in zip(before, now, strict=True))
+
+
+def _stat_files(*files: Path) -> list[_FileStat]:
+    stats: list[_FileStat] = []
     for file in files:
         try:
             stat = file.stat()

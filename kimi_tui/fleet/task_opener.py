@@ -1,33 +1,23 @@
 """Opens a task of a fleet as a session: read-only while it runs, and to resume it afterwards."""
 
-import os
 import subprocess
 import tempfile
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
-from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.fleet.attempt_runner import PROGRAM
 from kimi_tui.fleet.fleet_database import FleetDatabase, TaskLocation
+from kimi_tui.frontend.fleet.opened_task import OpenedTask
 
 
-@frozen(kw_only=True)
-class TaskSession:
-    """How to start the app on a task."""
-
-    command: tuple[str, ...]
-    work_dir: Path
-    environment: dict[str, str]
-
-
-def prepare_task_session(database: FleetDatabase, task_id: str, folder: Path | None) -> TaskSession:
-    """Return how to open a task. The session and the files of a finished one are restored in `folder`.
+def open_task(database: FleetDatabase, task_id: str, folder: Path | None = None) -> OpenedTask:
+    """Return the session of a task. The session and the files of a finished one are restored in `folder`.
 
     By default, that is a directory next to the database. Raises UsageError, KimiTuiError.
     """
     if (location := database.running(task_id)) is not None:
-        return _running_session(task_id, location)
+        return _running_task(task_id, location)
     result = database.result(task_id)
     if result is None:
         raise UsageError(
@@ -40,12 +30,15 @@ def prepare_task_session(database: FleetDatabase, task_id: str, folder: Path | N
         )
     target = folder or database.path.with_name(f"{database.path.name.split('.')[0]}-{task_id}")
     _import(result.bundle, target, session_id)
-    return TaskSession(
-        command=(*PROGRAM, "--session", session_id), work_dir=target, environment=dict(os.environ)
-    )
+    return OpenedTask(session_id=session_id, work_dir=target)
 
 
-def _running_session(task_id: str, location: TaskLocation) -> TaskSession:
+def start_command(task: OpenedTask) -> tuple[str, ...]:
+    """Return the options of kimi-tui that open a task."""
+    return ("--session", task.session_id, *(("--read-only",) if task.is_running else ()))
+
+
+def _running_task(task_id: str, location: TaskLocation) -> OpenedTask:
     data_dir = Path(location.folder) / "data"
     sessions = list((data_dir / "tui-sessions").glob("*/*/context.jsonl")) if location.folder else []
     if not sessions:
@@ -53,10 +46,8 @@ def _running_session(task_id: str, location: TaskLocation) -> TaskSession:
             msg("Task {id} runs on another machine, or its session hasn't started.", id=task_id),
             hint="Open it when it's done.",
         )
-    return TaskSession(
-        command=(*PROGRAM, "--session", sessions[0].parent.name, "--read-only"),
-        work_dir=Path(location.folder) / "work",
-        environment={**os.environ, "KIMI_SHARE_DIR": str(data_dir)},
+    return OpenedTask(
+        session_id=sessions[0].parent.name, work_dir=Path(location.folder) / "work", data_dir=data_dir
     )
 
 

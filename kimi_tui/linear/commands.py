@@ -5,12 +5,16 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.base.thinking_effort import parse_thinking_effort
+from kimi_tui.frontend.fleet.progress import database_of, find_fleets, read_progress
+from kimi_tui.frontend.fleet.task_list import read_tasks
 from kimi_tui.frontend.number_format import format_cost, format_duration, format_tokens
 from kimi_tui.frontend.save_choice import save_model
 from kimi_tui.frontend.text.cache_misses import cache_miss_lines
+from kimi_tui.frontend.text.fleet_progress import fleet_text
 from kimi_tui.frontend.text.message_passages import match_label, passage_line, quote_message
 from kimi_tui.frontend.text.models import (
     no_thinking_text,
@@ -214,6 +218,19 @@ async def _new(context: CommandContext, _: str) -> None:
     context.leave(SessionSwitch())
 
 
+async def _fleet(context: CommandContext, argument: str) -> None:
+    if argument:
+        path: Path | None = database_of(context.work_dir / Path(argument).expanduser())
+    else:
+        path = next(iter(await asyncio.to_thread(find_fleets, context.work_dir)), None)
+    if path is None:
+        context.write_line(tr("No fleets in this directory. Start one with: kimi-tui fleet run TASKS"))
+        return
+    progress = await asyncio.to_thread(read_progress, path)
+    tasks = await asyncio.to_thread(read_tasks, path)
+    context.write_line(f"{sanitize_line(path.name)}\n{fleet_text(progress, tasks)}")
+
+
 async def _search(context: CommandContext, text: str) -> None:
     if not text.strip():
         context.write_line(tr("Use /search WORDS."))
@@ -301,6 +318,7 @@ COMMANDS = (
     LinearCommand("output", "Show the output of the last tool call, or of the Nth last", _output),
     LinearCommand("transcript", "Show the conversation from before this run", _transcript),
     LinearCommand("tasks", "List background tasks", _tasks),
+    LinearCommand("fleet", "Show the progress of a fleet", _fleet),
     LinearCommand("search", "Search the messages of all sessions", _search),
     LinearCommand("sessions", "Resume, fork, rename or delete a session", _sessions),
     LinearCommand("new", "Start a new session; this one is kept", _new),

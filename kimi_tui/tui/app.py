@@ -56,6 +56,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         )
         self._engine = EngineRunner(wire, start)
         self._options = options
+        self._start_dir = options.work_dir
         self._main: MainScreen | None = None
         self._is_leaving = False
         self._early_input = ""
@@ -172,13 +173,15 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
             await self._wait_for_engine(old)
         request, wire = event.request, Wire()
         self._engine = EngineRunner(wire, partial(reopen, request, wire))
-        work_dir = request.work_dir or self._options.work_dir
+        same_dir = self._options.work_dir if request.session_id is not None else self._start_dir
+        work_dir = request.work_dir or same_dir
         self._options = replace(
             self._options,
             work_dir=work_dir,
             choose_session=None,
             initial_prompt=self._options.initial_prompt if self._options.choose_session is not None else "",
             initial_checkpoint=request.checkpoint,
+            fleet_visit=request.fleet_visit,
         )
         self._main = MainScreen(wire=wire, options=self._options, notifier=self._notifier)
         draft = old.prompt.unsent_draft  # includes text typed while the old session closed

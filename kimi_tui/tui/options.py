@@ -9,7 +9,8 @@ from typing import Any
 from kimi_tui.base.frozen import frozen
 from kimi_tui.config.startup_settings import ImageMode, NotifyMode, Theme
 from kimi_tui.frontend.clipboard import Clipboard, SystemClipboard
-from kimi_tui.tui.session_request import SessionRequest
+from kimi_tui.frontend.fleet.opened_task import FleetTaskOpener
+from kimi_tui.tui.session_request import FleetVisit, SessionRequest
 from kimi_tui.wire.channel import Wire
 
 ThemeChoice = Theme
@@ -37,6 +38,10 @@ class TuiOptions:
     """How to notify a user whose terminal isn't focused."""
     serve_session: Callable[[SessionRequest, Wire], Coroutine[Any, Any, None]] | None = None
     """Serves another session behind a wire. None if only one session can be opened."""
+    task_opener: FleetTaskOpener | None = None
+    """Opens tasks of fleets. None if only one session can be opened."""
+    fleet_visit: FleetVisit | None = None
+    """The fleet's task that is open, if any."""
     config_file: Path | None = None
     """File in which choices are saved for later runs. None saves nothing."""
     choose_session: SessionRequest | None = None

@@ -23,6 +23,22 @@ class SessionRequest:
     """Checkpoint to show in the timeline; None shows the current state."""
     work_dir: Path | None = None
     """Working directory; None for the one that the app was started in."""
+    data_dir: Path | None = None
+    """Data directory that has the session; None for the user's."""
+    fleet_visit: "FleetVisit | None" = None
+    """Set if the session is a fleet's task."""
+
+
+@frozen(kw_only=True)
+class FleetVisit:
+    """A fleet's task that is open in the app."""
+
+    database: Path
+    task_id: str
+    is_running: bool
+    """Whether the task was running when it was opened. Its session then belongs to the attempt."""
+    back: SessionRequest
+    """The session that was open before."""
 
 
 @dataclass

@@ -37,6 +37,7 @@ DATES = {
     "fleet/attempt_runner.py": "dates of attempts",
     "fleet/fleet_database.py": "dates of claims",
     "frontend/fleet/progress.py": "shows the age of dates in a database that other processes write",
+    "frontend/fleet/task_list.py": "shows the age of dates in a database that other processes write",
     "frontend/drafts.py": "detects abandoned drafts by file age where processes can't be checked",
 }
 """Modules that may read the wall clock, and why. None of them measures a timeout."""

@@ -58,6 +58,7 @@ class FakeScreen:
         self.state = SessionViewState(session=info)
         self.theme_name = "dark"
         self.last_response = "Done."
+        self.fleet_visit = None
         self.errors: list[str] = []
         self.actions: list[str] = []
 
@@ -97,7 +98,7 @@ async def test_each_example_of_a_screen_command_runs(line: str) -> None:
         assert ui_command is not None
         await ui_command.run(screen, command.argument)  # type: ignore[arg-type]
         assert not screen.errors
-        assert screen.actions or command.name in ("yolo", "thinking", "write")
+        assert screen.actions or command.name in ("yolo", "thinking", "write", "fleet")
 
 
 @pytest.mark.parametrize(

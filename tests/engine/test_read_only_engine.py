@@ -1,6 +1,7 @@
 """A session that another process writes, opened read-only."""
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -200,6 +201,18 @@ async def test_the_end_of_the_writer_is_reported(tmp_path: Path) -> None:
             client.command(Shutdown())
             await listener.wait_for_notice("The other process has ended.")
             assert [it.in_use for it in listener.events if isinstance(it, SessionInfo)][-1] is False
+
+
+async def test_a_session_whose_files_are_deleted_stays_on_the_screen(tmp_path: Path) -> None:
+    async with session(tmp_path, tmp_path / "data", text_reply("one")) as client:
+        await client.ask("first")
+        session_id = id_of(client)
+    async with open_read_only_client(tmp_path, session_id) as listener:
+        await listener.wait_for_text("first", "one")
+        sent = len(listener.events)
+        shutil.rmtree(tmp_path / "data" / "tui-sessions")
+        await listener.wait_for_notice("files of this session are gone")
+        assert not [it for it in listener.events[sent:] if isinstance(it, ReplayBegin | SessionInfo)]
 
 
 async def test_the_timeline_is_sent_and_follows_new_checkpoints(tmp_path: Path) -> None:

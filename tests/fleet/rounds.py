@@ -36,7 +36,7 @@ for path in pathlib.Path().rglob("*.py"):
 _RENAME = (
     "old=$(ls -d */ | head -n 1 | tr -d /); mv $old new_$old; "
     'grep -rlE --include="*.py" "(from|import) $old\\b" . '
-    '| xargs -r sed -i -E "s/(from|import) $old\\b/\\1 new_$old/"'
+    '| xargs -r sed -i -E "s/(from|import) $old\\b/\\1 new_$old/g"'
 )
 _OPTIONAL = r"Optional\[([A-Za-z]+)\]"
 _UPGRADE = (

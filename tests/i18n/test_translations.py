@@ -129,6 +129,7 @@ UNTRANSLATED = {
     "frontend/clipboard_image.py": "a PowerShell script",
     "frontend/external_editor.py": "errors are translated where they are shown",
     "frontend/fleet/progress.py": "SQL",
+    "frontend/fleet/task_list.py": "SQL",
     "linear/line_input.py": "readline configuration",
 }
 """Modules with untranslated text, and the reason."""

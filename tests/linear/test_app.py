@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.permissions import PermissionList, PermissionRule
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, Question, QuestionOption, QuestionRequest
 from tests.tui.conftest import SESSION
+from tests.tui.test_fleet import create_fleet
 from tests.wire.hostile_messages import assert_harmless, every_message
 
 EDIT = ApprovalRequest(
@@ -79,6 +80,22 @@ async def test_a_turn_is_printed_in_order_and_the_prompt_follows_it(open_linear_
             "Done. Took 0.0 s.",
             "You: ",
         ]
+
+
+async def test_a_fleet_is_printed_with_its_running_and_failed_tasks(
+    open_linear_app: Any, tmp_path: Path
+) -> None:
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        driver.lines.type("/fleet")
+        await driver.wait_until(lambda: "No fleets in this directory." in driver.lines.text)
+        with closing(create_fleet(tmp_path / "demo.fleet.db")):
+            driver.lines.type(f"/fleet {tmp_path / 'demo.jsonl'}")
+            await driver.wait_until(lambda: "3 of 5 done: 2 passed, 1 failed" in driver.lines.text)
+            await driver.wait_until(lambda: "rename  " in driver.lines.text)
+            await driver.wait_until(lambda: "check  check failed: 2 tests failed" in driver.lines.text)
+        driver.lines.type("/fleet missing.jsonl")
+        await driver.wait_until(lambda: "No fleet found at" in driver.lines.text)
 
 
 async def test_no_control_characters_are_written(open_linear_app: Any) -> None:

@@ -73,6 +73,20 @@ def session_id(harness: AppHarness) -> Callable[[], str]:
     return current_session_id
 
 
+async def test_a_new_session_is_in_the_directory_of_the_start(open_app: Any, tmp_path: Path) -> None:
+    session_server = SessionServer()
+    async with open_app(serve_session=session_server) as harness:
+        await open_sessions_dialog(harness)
+        await harness.driver.press("down", "enter")
+        await harness.wait_until(lambda: session_id(harness)() == "s2")
+        assert "/work/shop" in harness.screen_text().split("\n")[0]
+        await harness.type_text("/new")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: session_id(harness)() == "new")
+        assert "/work/shop" not in harness.screen_text().split("\n")[0]
+        assert tmp_path.name in harness.screen_text().split("\n")[0]
+
+
 async def test_another_session_is_resumed_in_the_running_app(open_app: Any) -> None:
     session_server = SessionServer()
     async with open_app(serve_session=session_server) as harness:

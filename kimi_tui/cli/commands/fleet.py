@@ -19,6 +19,7 @@ from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
 from kimi_tui.config.loader import read_config, settings_of
 from kimi_tui.fleet.attempt import RunOptions
+from kimi_tui.fleet.attempt_runner import PROGRAM
 from kimi_tui.fleet.backends.backend import Backend
 from kimi_tui.fleet.fleet_database import FleetDatabase
 from kimi_tui.fleet.fleet_driver import DriverOptions, DriverOutcome, FleetDriver
@@ -31,7 +32,7 @@ from kimi_tui.fleet.report.markdown_report import render_markdown
 from kimi_tui.fleet.report.run_summary import RunSummary, compare_runs, summarize_run
 from kimi_tui.fleet.run_budgets import RunBudgets, check_prices
 from kimi_tui.fleet.task_gates import TaskGates
-from kimi_tui.fleet.task_opener import prepare_task_session
+from kimi_tui.fleet.task_opener import open_task, start_command
 from kimi_tui.frontend.fleet.progress import database_of, find_fleets, read_progress
 from kimi_tui.frontend.text.fleet_progress import summary_lines
 from kimi_tui.i18n.translate import tr
@@ -267,12 +268,16 @@ def open_(
     """Open a task as a session: read-only while it runs, to resume it afterwards."""
     with closing(FleetDatabase(database_of(run_))) as opened:
         target = folder.expanduser().absolute() if folder is not None else None
-        session = prepare_task_session(opened, task, target)
+        session = open_task(opened, task, target)
+    variable = f"KIMI_SHARE_DIR={session.data_dir} " if session.data_dir is not None else ""
+    command = start_command(session)
     if restore_only:
-        typer.echo(sanitize_line(f"cd {session.work_dir} && kimi-tui {' '.join(session.command[3:])}"))
+        typer.echo(sanitize_line(f"cd {session.work_dir} && {variable}kimi-tui {' '.join(command)}"))
         return
     os.chdir(session.work_dir)
-    os.execvpe(session.command[0], session.command, session.environment)
+    if session.data_dir is not None:
+        os.environ["KIMI_SHARE_DIR"] = str(session.data_dir)
+    os.execv(PROGRAM[0], [*PROGRAM, *command])
 
 
 @app.command()

@@ -3,8 +3,8 @@
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
@@ -75,6 +75,13 @@ def database_of(run: Path) -> Path:
 
 def read_progress(path: Path) -> FleetProgress:
     """Read the progress of a fleet. Raises KimiTuiError."""
+    with open_fleet(path) as database:
+        return _read(database, path.name.removesuffix(SUFFIX))
+
+
+@contextmanager
+def open_fleet(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the database of a fleet to read it. Its errors in the block are raised as KimiTuiError."""
     if not path.is_file():
         raise UsageError(
             msg("No fleet found at {path}.", path=path),
@@ -84,7 +91,7 @@ def read_progress(path: Path) -> FleetProgress:
         with closing(
             sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
         ) as database:
-            return _read(database, path.name.removesuffix(SUFFIX))
+            yield database
     except sqlite3.Error as error:
         raise KimiTuiError(
             msg("Can't read the fleet {path}: {reason}.", path=path, reason=error),

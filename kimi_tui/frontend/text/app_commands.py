@@ -59,6 +59,7 @@ APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
     "allowed-tools": _PERMISSIONS,
     "background": _BACKGROUND,
     "bg": _BACKGROUND,
+    "fleet": tr_lazy("Use `kimi-tui fleet watch TASKS`."),
     "agent": tr_lazy("Use --agent NAME. List agents with /agents."),
     "write": tr_lazy("Use --fork to continue in a fork."),
     "image": tr_lazy("Use --input-format stream-json. Its messages can contain images."),

@@ -74,7 +74,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
     CommandTopic(
         "tools",
         tr_lazy("Tools and agents"),
-        ("tools", "todo", "tasks", "background", "agents", "mcp", "hooks"),
+        ("tools", "todo", "tasks", "background", "agents", "fleet", "mcp", "hooks"),
         ("tool", "agent", "background", "server"),
     ),
     CommandTopic(
@@ -116,6 +116,7 @@ COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "editor": ("vim", "external", "compose"),
     "exit": ("close", "leave", "bye"),
     "export": ("save", "share", "download"),
+    "fleet": ("benchmark", "batch", "progress", "tasks", "ray"),
     "fork": ("branch", "duplicate", "clone"),
     "help": ("manual", "commands", "docs"),
     "hooks": ("events", "automation"),

@@ -1,9 +1,13 @@
 """Text of a fleet's progress."""
 
+from collections.abc import Sequence
+from typing import assert_never
+
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.fleet.progress import FleetProgress, RunningAttempt
+from kimi_tui.frontend.fleet.task_list import ListedTask, TaskState
 from kimi_tui.frontend.number_format import format_cost, format_duration, format_tokens
-from kimi_tui.i18n.translate import tr, tr_lazy, tr_n
+from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
 
 FAILURE_NAMES = {
     "check failed": tr_lazy("check failed"),
@@ -47,16 +51,55 @@ def summary_lines(progress: FleetProgress) -> list[str]:
     return lines
 
 
+def task_sign(state: TaskState) -> str:
+    """Return the sign of a task's state."""
+    match state:
+        case "pending":
+            return "·"
+        case "running":
+            return "⟳"
+        case "passed":
+            return "✔"
+        case "failed":
+            return "✗"
+        case _:
+            assert_never(state)
+
+
+def state_name(state: TaskState) -> str:
+    """Return the name of a task's state in the user's language."""
+    match state:
+        case "pending":
+            return tr("pending")
+        case "running":
+            return tr("running")
+        case "passed":
+            return tr("passed")
+        case "failed":
+            return tr("failed")
+        case _:
+            assert_never(state)
+
+
+def failed_line(task: ListedTask) -> str:
+    """Return one line about a failed task."""
+    problem = sanitize_line(translate_message(task.problem))
+    name = failure_name(task.failure)
+    return f"{task.id}  {name}: {problem}" if problem else f"{task.id}  {name}"
+
+
 def running_line(attempt: RunningAttempt) -> str:
     """Return one line about a running task."""
     return f"{attempt.task_id}  {format_duration(attempt.elapsed_s)}  {sanitize_line(attempt.prompt)}"
 
 
-def fleet_text(progress: FleetProgress) -> str:
-    """Return the progress with the running tasks."""
-    lines = summary_lines(progress)
+def fleet_text(progress: FleetProgress, tasks: Sequence[ListedTask]) -> str:
+    """Return the progress with the running and the failed tasks."""
+    lines = [*summary_lines(progress)]
     if progress.attempts:
-        lines += ["", tr("Running"), *map(running_line, progress.attempts)]
+        lines += [f"{tr('running')}:", *map(running_line, progress.attempts)]
+    if failed := [task for task in tasks if task.state == "failed"]:
+        lines += [f"{tr('failed')}:", *map(failed_line, failed)]
     return "\n".join(lines)
 
 

@@ -1,12 +1,13 @@
 """What slash commands can read of the session and do on the screen."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal, Protocol
 
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.tui.chosen_message import ChosenMessage
 from kimi_tui.tui.dialogs.models import ModelChoice
-from kimi_tui.tui.session_request import SessionRequest
+from kimi_tui.tui.session_request import FleetVisit, SessionRequest
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import Command
 from kimi_tui.wire.session import SessionInfo
@@ -104,6 +105,10 @@ class CommandDialogs(Protocol):
         """Let the user search the messages of all sessions and choose one; return None if they cancel."""
         ...
 
+    async def choose_fleet_task(self, database: Path) -> SessionRequest | None:
+        """Show a fleet; return a request for the session of the task that the user opens, or None."""
+        ...
+
     async def choose_agent(self, name: str) -> SessionRequest | None:
         """Let the user choose an agent, with the named one highlighted if it exists."""
         ...
@@ -189,6 +194,11 @@ class CommandHost(Protocol):
     @property
     def log_tail(self) -> Sequence[str]:
         """The last lines of the log."""
+        ...
+
+    @property
+    def fleet_visit(self) -> FleetVisit | None:
+        """The fleet's task that is open, if any."""
         ...
 
     def open_session(self, request: SessionRequest) -> None:

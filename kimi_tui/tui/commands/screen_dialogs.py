@@ -1,8 +1,10 @@
 """Opens the dialogs of commands on the screen."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
+from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.chosen_message import ChosenMessage
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.registry import CommandRegistry
@@ -125,6 +127,16 @@ class ScreenDialogs:
         return await self._screen.app.push_screen_wait(
             MessageSearchDialog(text, wall_clock=self._options.wall_clock, **self._source)
         )
+
+    async def choose_fleet_task(self, database: Path) -> SessionRequest | None:
+        """Show a fleet; return a request for the session of the task that the user opens, or None."""
+        from kimi_tui.tui.dialogs.fleet import FleetDialog  # rarely used
+
+        opener = self._options.task_opener
+        if opener is None:
+            self._host.notify(tr("Can't open another session here."), severity="warning")
+            return None
+        return await self._screen.app.push_screen_wait(FleetDialog(database, opener=opener, **self._source))
 
     async def choose_agent(self, name: str) -> SessionRequest | None:
         """Let the user choose an agent, with the named one highlighted if it exists."""

@@ -27,7 +27,7 @@ from kimi_tui.tui.prompt.prompt import PromptBox
 from kimi_tui.tui.screen.session_screen import SessionScreen
 from kimi_tui.tui.screen.session_view import SessionView
 from kimi_tui.tui.screen.timeline_place import TimelinePlace
-from kimi_tui.tui.session_request import SessionRequest, SessionRequested
+from kimi_tui.tui.session_request import FleetVisit, SessionRequest, SessionRequested
 from kimi_tui.tui.terminal.edit_text import edit_text
 from kimi_tui.tui.terminal.scrollback import PrintRequested
 from kimi_tui.tui.terminal.silent_updates import remove_notifications
@@ -89,6 +89,11 @@ class ScreenCommandHost:
         self.command(SetModel(name))
         if self._options.config_file is not None:
             self._save_choice(partial(save_model, self._options.config_file, name))
+
+    @property
+    def fleet_visit(self) -> FleetVisit | None:
+        """The fleet's task that is open, if any."""
+        return self._options.fleet_visit
 
     def open_session(self, request: SessionRequest) -> None:
         """Open another session."""

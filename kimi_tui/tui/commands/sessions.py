@@ -13,6 +13,8 @@ from kimi_tui.tui.widgets.choice_list import Choice
 
 async def _reload(host: CommandHost, _: str) -> None:
     session = host.state.session
+    if _is_running_task(host):
+        return
     if session is not None and _check_can_leave(host):
         # A session without messages has no title and isn't on disk, so it can't be resumed.
         host.open_session(SessionRequest(session_id=session.session_id if session.title else None))
@@ -64,6 +66,8 @@ async def _write(host: CommandHost, _: str) -> None:
     if session is None or not session.read_only:
         host.notify(tr("This session is already writable."))
         return
+    if _is_running_task(host):
+        return
     if not session.in_use:
         host.open_session(SessionRequest(session_id=session.session_id))
         return
@@ -85,6 +89,21 @@ async def _write(host: CommandHost, _: str) -> None:
 
 def _agent_names(state: SessionViewState) -> tuple[str, ...]:
     return tuple(it.name for it in state.replies.agents.agents) if state.replies.agents is not None else ()
+
+
+def _is_running_task(host: CommandHost) -> bool:
+    """Return whether the session belongs to a running attempt; if it does, notify the user."""
+    visit = host.fleet_visit
+    if visit is None or not visit.is_running:
+        return False
+    host.notify(
+        tr(
+            "Task {id} was running when you opened it. Once it's done, open it again with /fleet.",
+            id=visit.task_id,
+        ),
+        severity="warning",
+    )
+    return True
 
 
 def _check_can_leave(host: CommandHost) -> bool:

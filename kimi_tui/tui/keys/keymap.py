@@ -13,6 +13,7 @@ from kimi_tui.tui.keys.tables import (
     CONVERSATION_KEYS,
     EDITING_KEYS,
     FILES_KEYS,
+    FLEET_KEYS,
     HELP_KEYS,
     HUNK_KEYS,
     MCP_KEYS,
@@ -65,6 +66,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("Settings", SETTINGS_KEYS),
     ("Permissions", PERMISSIONS_KEYS),
     ("Background tasks", TASKS_KEYS),
+    ("Fleet", FLEET_KEYS),
     ("Agents", AGENTS_KEYS),
     ("Editing", EDITING_KEYS),
 )
@@ -94,6 +96,7 @@ _ACTIVE_TOGETHER = (
     PERMISSIONS_KEYS,
     SETTINGS_KEYS,
     TASKS_KEYS,
+    FLEET_KEYS,
 )
 
 

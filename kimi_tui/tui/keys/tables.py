@@ -240,6 +240,19 @@ TASKS_KEYS = (
     Key("tasks.close", "escape,q,ctrl+c", "close", "close", priority=True),
 )
 
+FLEET_KEYS = (
+    Key("fleet.up", "up,k", "move(-1)", "previous task"),
+    Key("fleet.down", "down,j", "move(1)", "next task"),
+    Key("fleet.page_up", "pageup,b", "move(-8)", "eight tasks up"),
+    Key("fleet.page_down", "pagedown,space", "move(8)", "eight tasks down"),
+    Key("fleet.first", "home", "move(-1000000)", "first task"),
+    Key("fleet.last", "end", "move(1000000)", "last task"),
+    Key("fleet.open", "enter", "open", "open the task as a session"),
+    Key("fleet.filter", "f", "filter", "list only the tasks of one state"),
+    Key("fleet.back", "r", "back", "return to the session from before"),
+    Key("fleet.close", "escape,q,ctrl+c", "close", "close", priority=True),
+)
+
 EDITING_KEYS = (
     Key("edit.left", "left", "cursor_left", "left"),
     Key("edit.right", "right", "cursor_right", "right"),

@@ -24,6 +24,8 @@ class Choice:
     value: str
     label: str
     detail: str = ""
+    row: str = ""
+    """Row of a table, sanitized and aligned by the caller. It replaces the label and the detail."""
     note: str = ""
     """Text at the right end, such as a key."""
     matched_positions: tuple[int, ...] = ()
@@ -72,6 +74,16 @@ class ChoiceList(ScrollView, can_focus=False):
 
     def show(self, choices: Sequence[Choice]) -> None:
         """Show `choices` and highlight the first that isn't a heading."""
+        self._set_choices(choices)
+        self.highlighted = self._skip_headings(0, 1)
+        self.scroll_to(y=0, animate=False)
+
+    def replace(self, choices: Sequence[Choice]) -> None:
+        """Show other choices. The highlight and the scroll position stay."""
+        self._set_choices(choices)
+        self.highlighted = min(self.highlighted, max(len(self._choices) - 1, 0))
+
+    def _set_choices(self, choices: Sequence[Choice]) -> None:
         self._choices = tuple(choices)
         labels = [
             choice.indent + Content(sanitize_line(choice.label)).cell_length
@@ -80,8 +92,6 @@ class ChoiceList(ScrollView, can_focus=False):
         ]
         self._label_width = max(labels, default=0)
         self.virtual_size = Size(0, len(self._choices))
-        self.highlighted = self._skip_headings(0, 1)
-        self.scroll_to(y=0, animate=False)
         self.refresh(layout=True)
 
     def set_max_height(self, rows: int) -> None:
@@ -131,6 +141,8 @@ class ChoiceList(ScrollView, can_focus=False):
         return Visual.to_strips(self, line, width, 1, style, pad=True)[0]
 
     def _render_choice(self, choice: Choice, width: int) -> Content:
+        if choice.row:
+            return Content(f" {choice.row}").truncate(width, ellipsis=True, pad=True)
         label = Content(" " * choice.indent + sanitize_line(choice.label))
         if choice.is_heading:
             label = label.stylize(self.get_visual_style("choices--matched", partial=True))

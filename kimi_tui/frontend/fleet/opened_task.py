@@ -1,0 +1,29 @@
+"""Sessions of a fleet's tasks."""
+
+from pathlib import Path
+from typing import Protocol
+
+from kimi_tui.base.frozen import frozen
+
+
+@frozen(kw_only=True)
+class OpenedTask:
+    """Session of a task."""
+
+    session_id: str
+    work_dir: Path
+    data_dir: Path | None = None
+    """Data directory of the running attempt. None: the user's own, into which the session was restored."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the task still runs. Its session can only be read then."""
+        return self.data_dir is not None
+
+
+class FleetTaskOpener(Protocol):
+    """Opens tasks as sessions."""
+
+    def open_task(self, database: Path, task_id: str) -> OpenedTask:
+        """Return the session of a task; restore it first if the task is done. Blocks. Raises KimiTuiError."""
+        ...
