@@ -5,6 +5,7 @@
 │   ├── SessionInUse        another process is writing to the session
 │   └── JournalWriteError   a write to disk failed; memory and disk are still consistent
 │       └── JournalGone     the file was deleted or moved; it can be written again
+├── EngineLost              the connection to the resident engine was lost; the session is saved
 ├── ModelNotSet             no model is configured
 │   └── ModelKeyNotSet      its provider has no API key; also a ConfigError
 ├── ModelNotSupported       the model lacks a required capability (images, thinking)
@@ -70,6 +71,15 @@ class JournalGone(JournalWriteError):
 
 class HookBlocked(KimiTuiError):
     """A hook blocked the action. The message is the hook's reason."""
+
+
+class EngineLost(KimiTuiError):
+    """The connection to the resident engine was lost. The session is saved and can be opened again."""
+
+    def __init__(self, what: str, *, session_id: str, hint: str = "") -> None:
+        super().__init__(what, hint=hint)
+        self.session_id = session_id
+        """Empty if the session wasn't open yet."""
 
 
 class ModelNotSet(KimiTuiError):

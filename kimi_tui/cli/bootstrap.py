@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -154,6 +155,11 @@ class EngineSetup:
             generates_title=self.generates_title,
             interactive=self.interactive,
         )
+
+
+def allow_missing_model(options: "EngineOptions") -> "EngineOptions":
+    """Return `options` for a front end that offers to connect a model. One requested by name must exist."""
+    return replace(options, allow_no_model=options.model is None)
 
 
 def _add_run_rules(settings: "Settings", cli_options: CliOptions) -> "Settings":

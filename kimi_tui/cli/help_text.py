@@ -11,6 +11,7 @@ _COMMON_OPTIONS = (
 )  # fmt: skip
 _SUBCOMMANDS = (
     ("login, logout", tr_lazy("Store or remove an API key.")),
+    ("attach, ps, serve", tr_lazy("Keep sessions running in the background.")),
     ("sessions, checkpoints", tr_lazy("Manage sessions; revert to checkpoints.")),
     ("config, completion", tr_lazy("Manage settings; print a script for shell completion.")),
     ("permissions, trust", tr_lazy("Manage permission rules and trusted projects.")),

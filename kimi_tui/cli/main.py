@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from kimi_tui.version import __version__
 
 SUBCOMMANDS = (
+    "attach",
+    "ps",
+    "serve",
     "sessions",
     "search",
     "checkpoints",

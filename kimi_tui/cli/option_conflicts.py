@@ -13,11 +13,12 @@ _EXCLUSIVE = (
     ("continue_last", "session", "Both select the session. Remove one of them."),
     ("inline", "screen_reader", "--screen-reader is always inline. Remove one of them."),
     ("agent", "agent_file", "Both select the agent. Remove one of them."),
+    ("read_only", "resident", "A read-only session runs nothing. Remove one of them."),
     ("read_only", "fork", "A fork can't be read-only. Remove one of them."),
 )
 KIMI_CLI_AGENT = "kimi"
 """Agent for clients of Kimi CLI: over the Wire, output has its form, and `--session ID` creates a session."""
-_DISPLAY_OPTIONS = ("screen_reader", "inline", "read_only")
+_DISPLAY_OPTIONS = ("screen_reader", "inline", "read_only", "resident")
 _PRINT_ONLY = tuple(item.name for item in fields(CliOptions) if item.metadata["panel"] == PRINT_PANEL)
 
 

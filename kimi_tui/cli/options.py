@@ -178,6 +178,10 @@ class CliOptions:
     fork: bool = option(
         "--fork", panel=_SESSION, default=False, help="Fork the session instead of resuming it."
     )
+    resident: bool | None = option(
+        "--resident", panel=_SESSION,
+        help="Keep the session running after the app exits.",
+    )  # fmt: skip
     yolo: bool = option(
         "-y", "--yolo", panel=_PERMISSION, default=False, help="Approve everything that no rule denies.",
         aliases=("--yes", "--auto-approve"),

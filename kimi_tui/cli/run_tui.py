@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message_text import msg
-from kimi_tui.cli.bootstrap import EngineSetup, read_config_for
+from kimi_tui.cli.bootstrap import EngineSetup, allow_missing_model, read_config_for
 from kimi_tui.cli.option_conflicts import check_conflicts
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.run_paths import RunPaths, is_new_data_dir, resolve_paths
@@ -46,6 +46,17 @@ _CONTINUE_HINT = msg(
 _NO_TERMINAL_HINT = msg('Without a terminal, use print mode: kimi-tui -p "…".')
 
 
+def run_attached(cli_options: CliOptions, *, is_viewer: bool) -> int:
+    """Open the app on a session of the resident engine. Return the exit code. Raises KimiTuiError."""
+    check_is_terminal(cli_options)
+    check_terminal_usable()
+    paths = resolve_paths(cli_options)
+    config = read_config_for(cli_options, paths)
+    set_language(language_setting(config.data))
+    setup = EngineSetup(cli_options=cli_options, paths=paths, config=config, interactive=True)
+    return _run(setup, is_resident=True, is_viewer=is_viewer)
+
+
 def run_tui_mode(cli_options: CliOptions) -> int:
     """Open the app and return the exit code. Raises KimiTuiError."""
     check_conflicts(cli_options)
@@ -74,7 +85,10 @@ def run_tui_mode(cli_options: CliOptions) -> int:
         from kimi_tui.cli.run_linear import run_linear_mode
 
         return run_linear_mode(setup)
-    return _run(setup)
+    is_resident = cli_options.resident
+    if is_resident is None:
+        is_resident = startup_settings(config.data).is_resident and not cli_options.read_only
+    return _run(setup, is_resident=is_resident)
 
 
 def _ask_about_project(config: RawConfig, cli_options: CliOptions, paths: RunPaths) -> bool:
@@ -135,19 +149,22 @@ def check_terminal_usable() -> None:
         )
 
 
-def _run(setup: EngineSetup) -> int:
+def _run(setup: EngineSetup, *, is_resident: bool, is_viewer: bool = False) -> int:
     from kimi_tui.tui.app import KimiTuiApp
     from kimi_tui.tui.terminal.scrollback import write_lines
 
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     wire = Wire()
-    options = _tui_options(setup)
+    options = replace(
+        _tui_options(setup),
+        serve_session=partial(_open_other_session, setup, is_resident=is_resident, is_viewer=is_viewer),
+    )
     if options.choose_session is not None:  # a new session is open while the user chooses
         cli_options = replace(setup.cli_options, session=None, fork=False, read_only=False)
         setup = replace(setup, cli_options=cli_options)
     app = KimiTuiApp(
         wire=wire,
-        start=partial(setup.serve, wire, adapt=_allow_missing_model, show_first=True),
+        start=partial(_serve, setup, wire, is_resident=is_resident, is_viewer=is_viewer),
         options=options,
     )
     signals = asyncio.run(_run_app(app, mouse=options.mouse))
@@ -175,7 +192,6 @@ def _tui_options(setup: EngineSetup) -> "TuiOptions":
         reduced_motion=startup.ui.reduced_motion,
         images=startup.ui.images,
         notify=startup.ui.notify,
-        serve_session=partial(_open_other_session, setup),
         task_opener=_FleetTasks(),
         config_file=user_config_path(setup.paths.data_dir),
         choose_session=_session_to_choose(setup.cli_options),
@@ -205,29 +221,40 @@ def _session_to_choose(cli_options: CliOptions) -> "SessionRequest | None":
     return SessionRequest(fork=cli_options.fork, read_only=cli_options.read_only)
 
 
-def _allow_missing_model(options: "EngineOptions") -> "EngineOptions":
-    # A missing model is an error only if it was requested by name; otherwise the app offers to connect one.
-    return replace(options, allow_no_model=options.model is None)
+async def _serve(setup: EngineSetup, wire: Wire, *, is_resident: bool, is_viewer: bool) -> None:
+    """Serve the first session, here or in the resident engine."""
+    from kimi_tui.cli.resident_client import serve_here_or_resident, serve_resident
+
+    if is_resident:
+        await serve_resident(setup, wire, is_viewer=is_viewer)
+    else:
+        await serve_here_or_resident(setup, wire)
 
 
-async def _open_other_session(setup: EngineSetup, selection: "SessionRequest", wire: Wire) -> None:
+async def _open_other_session(
+    setup: EngineSetup, selection: "SessionRequest", wire: Wire, *, is_resident: bool, is_viewer: bool
+) -> None:
     """Serve another session. Reads the config again, since the app may have changed it."""
-
-    def adapt(options: "EngineOptions") -> "EngineOptions":
-        return replace(
-            _allow_missing_model(options),
-            session_id=selection.session_id,
-            continue_last=False,
-            fork=selection.fork,
-            read_only=selection.read_only,
-            work_dir=selection.work_dir or options.work_dir,
-            data_dir=selection.data_dir or options.data_dir,
-            agent=selection.agent or options.agent,
-            agent_file=None if selection.agent else options.agent_file,
-        )
-
+    cli_options = replace(
+        setup.cli_options,
+        session=selection.session_id,
+        continue_last=False,
+        fork=selection.fork,
+        read_only=selection.read_only,
+        agent=selection.agent or setup.cli_options.agent,
+        agent_file=None if selection.agent else setup.cli_options.agent_file,
+    )
+    paths = replace(setup.paths, work_dir=selection.work_dir or setup.paths.work_dir)
     config = await asyncio.to_thread(read_config_for, setup.cli_options, setup.paths)
-    await replace(setup, config=config).serve(wire, adapt=adapt)
+    setup = replace(setup, cli_options=cli_options, paths=paths, config=config)
+    if selection.read_only or selection.data_dir is not None:
+
+        def adapt(options: "EngineOptions") -> "EngineOptions":
+            return replace(allow_missing_model(options), data_dir=selection.data_dir or options.data_dir)
+
+        await setup.serve(wire, adapt=adapt)
+    else:
+        await _serve(setup, wire, is_resident=is_resident, is_viewer=is_viewer)
 
 
 async def _run_app(app: "KimiTuiApp", *, mouse: bool) -> list[int]:

@@ -308,6 +308,13 @@ class ShellSettings(_Table):
     """Whether the next prompt includes the commands that you ran and their output."""
 
 
+class ServeSettings(_Table):
+    """The resident engine, which keeps sessions running after the app exits."""
+
+    enabled: bool = False
+    """Whether the app opens sessions in the resident engine, as with `--resident`."""
+
+
 class Settings(_Table):
     """All settings."""
 
@@ -351,6 +358,7 @@ class Settings(_Table):
     sandbox: SandboxSettings = SandboxSettings()
     workspaces: WorkspaceSettings = WorkspaceSettings()
     shell: ShellSettings = ShellSettings()
+    serve: ServeSettings = ServeSettings()
     keymap: dict[str, str] = {}
     """Keys by binding id; separate several keys by commas. `/keys` lists the ids."""
     ui: UISettings = UISettings()

@@ -49,6 +49,8 @@ class StartupSettings:
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by binding id."""
     ui: UISettings = UISettings()
+    is_resident: bool = False
+    """Whether the app opens sessions in the resident engine."""
 
 
 def startup_settings(data: Mapping[str, Any]) -> StartupSettings:
@@ -58,6 +60,7 @@ def startup_settings(data: Mapping[str, Any]) -> StartupSettings:
         theme=cast("Theme", theme) if theme in get_args(Theme) else "auto",
         keymap={key: keys for key, keys in _items(keymap) if isinstance(keys, str)},
         ui=UISettings(**_valid_entries(_items(ui))),
+        is_resident=dict(_items(data.get("serve"))).get("enabled") is True,
     )
 
 

@@ -13,7 +13,7 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
-from kimi_tui.base.errors import KimiTuiError, SessionInUse
+from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.frontend.engine_runner import EngineRunner
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier, detect_method
@@ -23,7 +23,7 @@ from kimi_tui.tui.keys.keymap import APP_KEYS, bindings, keymap_errors, known_bi
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen.front_end import ScreenReady
 from kimi_tui.tui.screen.main_screen import MainScreen
-from kimi_tui.tui.session_request import SessionRequested
+from kimi_tui.tui.session_request import SessionRequest, SessionRequested
 from kimi_tui.tui.terminal.background import query_background
 from kimi_tui.tui.terminal.extra_sequences import register_key_sequences
 from kimi_tui.tui.terminal.output import SequenceSender
@@ -34,6 +34,8 @@ from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Shutdown
 
 STYLES = ("screen", "prompt")
+_MAX_RECONNECTS = 3
+"""Number of times that the app reconnects to the resident engine until the user presses a key."""
 
 
 class KimiTuiApp(TerminalApp, inherit_bindings=False):
@@ -59,6 +61,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         self._start_dir = options.work_dir
         self._main: MainScreen | None = None
         self._is_leaving = False
+        self._reconnects = 0
         self._early_input = ""
         """Keys typed before the app could receive them."""
         self._notifier = TerminalNotifier(
@@ -150,8 +153,14 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
             return
         if self._main is not None:
             self._main.front_end.show_failure(engine.failure)
-        if isinstance(engine.failure, SessionInUse):
-            self._offer_alternatives(engine.failure)
+        match engine.failure:
+            case SessionInUse():
+                self._offer_alternatives(engine.failure)
+            case EngineLost(session_id=session_id) if session_id and self._reconnects < _MAX_RECONNECTS:
+                self._reconnects += 1
+                self.post_message(SessionRequested(SessionRequest(session_id=session_id)))
+            case _:
+                pass
 
     @work(group="offer", exclusive=True)
     async def _offer_alternatives(self, error: SessionInUse) -> None:
@@ -238,9 +247,10 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
             screen.session.acknowledge_all()
 
     async def on_event(self, event: events.Event) -> None:
-        """Record the time of key presses: a following focus event may mean that the user switches away."""
+        """Record key presses: a focus event that follows may mean that the user switches away."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self._notifier.record_key()
+            self._reconnects = 0
         await super().on_event(event)
 
     def on_app_focus(self) -> None:

@@ -142,19 +142,33 @@ class Wire:
 
     async def ask(self, request: Request) -> Answer:
         """Send `request` and wait for its answer. If canceled, send RequestClosed to the front ends."""
+        future = self.open_request(request)
+        answer: Answer | None = None
+        try:
+            answer = await future
+            return answer
+        finally:  # an answer at the same time as the cancellation is too late
+            self.close_request(request.id, was_answered=answer is not None)
+
+    def open_request(self, request: Request) -> "asyncio.Future[Answer]":
+        """Send `request` and return its future answer. `close_request` must follow. Raises WireClosed."""
         if self._closed:
             raise WireClosed
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._open_requests[request.id] = (request, future)
         self.send(request)
-        answer: Answer | None = None
-        try:
-            answer = await future
-            return answer
-        finally:
-            self._open_requests.pop(request.id, None)
-            if answer is None:  # an answer at the same time as the cancellation is too late
-                self.send(RequestClosed(request.id))
+        return future
+
+    def close_request(self, request_id: str, *, was_answered: bool) -> None:
+        """Forget a request, and cancel its future answer. No effect if it isn't open.
+
+        Unless it `was_answered`, send RequestClosed to the front ends.
+        """
+        if (open_request := self._open_requests.pop(request_id, None)) is None:
+            return
+        open_request[1].cancel()
+        if not was_answered:
+            self.send(RequestClosed(request_id))
 
     async def commands(self) -> AsyncIterator[Command]:
         """Yield commands until the Wire closes.

@@ -12,6 +12,7 @@ from kimi_tui.base.content_parts import (
 )
 from kimi_tui.base.json_codec import from_jsonable, to_jsonable
 from kimi_tui.base.message_text import restore_texts, texts_to_jsonable
+from kimi_tui.wire.commands import Command
 from kimi_tui.wire.events import Event, Reverted, WireEnvelope
 from kimi_tui.wire.requests import Answer, Request
 
@@ -24,6 +25,7 @@ _TYPES: dict[str, Any] = {
     for cls in (*get_args(Event), *get_args(Request), *get_args(Answer))
     if cls not in _PARTS
 } | {"ContentPart": ContentPart}
+_COMMANDS: dict[str, Any] = {cls.__name__: cls for cls in get_args(Command)}
 
 
 class UnknownWireMessage(ValueError):
@@ -73,3 +75,22 @@ def unwrap(wrapped: WireEnvelope) -> Event | Request | Answer:
     except ValueError as error:
         raise UnknownWireMessage(f"Invalid payload of {wrapped.type}: {error}") from error
     return message
+
+
+def encode_command(command: Command) -> dict[str, Any]:
+    """Return `command` as a JSON object."""
+    return {"type": type(command).__name__, "payload": to_jsonable(command)}
+
+
+def decode_command(data: Any) -> Command:
+    """Return the command in `data`. Unknown fields are ignored. Raises UnknownWireMessage."""
+    if not isinstance(data, dict) or not isinstance(data.get("type"), str):
+        raise UnknownWireMessage("A command must be an object with a type and a payload.")
+    cls = _COMMANDS.get(data["type"])
+    if cls is None:
+        raise UnknownWireMessage(f"Unknown command “{data['type']}”.")
+    try:
+        command: Command = from_jsonable(cls, data.get("payload") or {})
+    except ValueError as error:
+        raise UnknownWireMessage(f"Invalid payload of {data['type']}: {error}") from error
+    return command

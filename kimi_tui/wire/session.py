@@ -142,6 +142,8 @@ class SessionInfo:
     read_only: bool = False
     in_use: bool = False
     """Whether another process is writing to this read-only session."""
+    resident: bool = False
+    """Whether the session continues in the resident engine when its front ends leave."""
 
     @property
     def model_label(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kimi_tui.base.errors import KimiTuiError, SessionInUse
+from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
 from kimi_tui.frontend.engine_runner import SHUTDOWN_TIMEOUT_S
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.picker import Picker
@@ -278,3 +278,23 @@ async def test_a_prompt_in_a_read_only_session_is_kept_for_the_fork(open_app: An
         await harness.wait_until(lambda: session_id(harness)() == "s1" and session_server.requests)
         assert session_server.requests == [SessionRequest(session_id="s1", fork=True)]
         await harness.wait_until(lambda: harness.prompt_text == "mine")
+
+
+async def test_a_lost_connection_to_the_resident_engine_is_restored(open_app: Any) -> None:
+    session_server = SessionServer()
+    error = EngineLost("The connection to the resident engine was lost.", session_id="s9", hint="Try again.")
+    async with open_app(serve_session=session_server, error=error) as harness:
+        await harness.wait_until(lambda: session_id(harness)() == "s9")
+        assert session_server.requests == [SessionRequest(session_id="s9")]
+
+
+async def test_detaching_needs_a_session_that_continues(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.type_text("/detach")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: "--resident" in harness.toast_text())
+        assert harness.commands_of(Shutdown) == []
+        await harness.send(replace(SESSION, resident=True))
+        await harness.type_text("/detach")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Shutdown))

@@ -7,7 +7,15 @@ import pytest
 
 from kimi_tui.base.content_parts import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall
-from kimi_tui.wire.codec import UnknownWireMessage, decode, encode, envelope
+from kimi_tui.wire.codec import (
+    UnknownWireMessage,
+    decode,
+    decode_command,
+    encode,
+    encode_command,
+    envelope,
+)
+from kimi_tui.wire.commands import Command, Prompt, Revert, ShowTimeline
 from kimi_tui.wire.display_blocks import BriefBlock, DiffBlock, ShellBlock, TodoBlock, TodoItem, UnknownBlock
 from kimi_tui.wire.events import (
     Event,
@@ -128,3 +136,16 @@ def test_every_event_and_request_has_a_codec() -> None:
     names = {cls.__name__ for cls in (*get_args(Event), *get_args(Request))}
     parts = {"TextPart", "ThinkPart", "ImageURLPart", "AudioURLPart", "VideoURLPart"}
     assert names - parts <= set(_TYPES)
+
+
+@pytest.mark.parametrize(
+    "command", [Prompt((TextPart("look"),)), Revert(3, "files", ("a.py",), note="no"), ShowTimeline(100)]
+)
+def test_commands_survive_a_round_trip(command: Command) -> None:
+    assert decode_command(json.loads(json.dumps(encode_command(command)))) == command
+
+
+@pytest.mark.parametrize("data", [None, {"type": "TurnBegin"}, {"type": "Revert", "payload": {"to": "x"}}])
+def test_invalid_commands_are_rejected(data: object) -> None:
+    with pytest.raises(UnknownWireMessage):
+        decode_command(data)

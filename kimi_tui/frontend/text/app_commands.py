@@ -41,6 +41,7 @@ APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
     "print": _SCREEN,
     "suspend": _SCREEN,
     "editor": _SCREEN,
+    "detach": _END,
     "exit": _END,
     "quit": _END,
     "q": _END,

@@ -91,6 +91,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
             "debug",
             "version",
             "changelog",
+            "detach",
             "exit",
         ),
         ("settings", "app", "theme", "config", "dialogs"),

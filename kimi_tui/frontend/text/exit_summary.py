@@ -7,7 +7,8 @@ from kimi_tui.i18n.translate import tr, tr_n
 
 
 def exit_summary(state: SessionViewState) -> str:
-    """Return the command that resumes the session, its cost, and the tasks that end with the program.
+    """Return the command that resumes or attaches to the session, its cost, and the tasks that end with the
+    program.
 
     Return an empty string for a session without messages.
     """
@@ -15,11 +16,14 @@ def exit_summary(state: SessionViewState) -> str:
     if session is None or not (state.context_tokens or state.last_step):
         return ""
     program = "kimi-tui --demo" if state.is_demo else "kimi-tui"
-    parts = [tr("Resume: {command}", command=f"{program} -S {session.session_id}")]
+    if session.resident:
+        parts = [tr("Detached. Attach: {command}", command=f"kimi-tui attach {session.session_id[:8]}")]
+    else:
+        parts = [tr("Resume: {command}", command=f"{program} -S {session.session_id}")]
     if state.cost_usd is not None:
         parts.append(format_cost(state.cost_usd))
     tasks = [sanitize_line(task.description or task.command) for task in state.running_tasks]
-    if tasks:
+    if tasks and not session.resident:
         names = "; ".join(tasks)
         stopped = tr_n("{count} background task stopped", "{count} background tasks stopped", len(tasks))
         parts.append(f"{stopped}: {names}")

@@ -150,6 +150,17 @@ async def _exit(host: CommandHost, _: str) -> None:
     host.leave()
 
 
+async def _detach(host: CommandHost, _: str) -> None:
+    session = host.state.session
+    if session is None or not session.resident:
+        host.notify(
+            tr("This session ends with the app. Start it with kimi-tui --resident to detach from it."),
+            severity="warning",
+        )
+        return
+    host.leave()
+
+
 def _model_names(state: SessionViewState) -> tuple[str, ...]:
     return state.session.models if state.session is not None else ()
 
@@ -256,5 +267,6 @@ COMMANDS = (
         aliases=("bg",),
         binding_id="turn.background",
     ),
+    UiCommand(name="detach", summary="Quit, and keep a resident session running", run=_detach),
     UiCommand(name="exit", summary="Quit kimi-tui", run=_exit, aliases=("quit", "q"), binding_id="app.quit"),
 )

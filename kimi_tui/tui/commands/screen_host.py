@@ -247,7 +247,8 @@ class ScreenCommandHost:
         self._screen.run_worker(self._leave(), group="leave", exclusive=True)
 
     async def _leave(self) -> None:
-        if tasks := self.state.running_tasks:
+        is_resident = self.state.session is not None and self.state.session.resident
+        if (tasks := self.state.running_tasks) and not is_resident:
             count = len(tasks)
             title = tr_n(
                 "Quit and stop {count} background task?", "Quit and stop {count} background tasks?", count

@@ -33,3 +33,10 @@ def test_a_demo_is_resumed_as_a_demo() -> None:
 def test_there_is_nothing_to_resume_if_nothing_was_said() -> None:
     assert exit_summary(SessionViewState()) == ""
     assert exit_summary(SessionViewState(session=SESSION)) == ""
+
+
+def test_a_resident_session_is_attached_to_and_its_tasks_continue() -> None:
+    state = replace(
+        STATE, session=replace(SESSION, resident=True), tasks=(BackgroundTask("t1", "bash", "serve"),)
+    )
+    assert exit_summary(state) == f"Detached. Attach: kimi-tui attach {SESSION.session_id[:8]}"

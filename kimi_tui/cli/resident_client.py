@@ -1,0 +1,136 @@
+"""The app as a client of the resident engine, which is started if it isn't running."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from kimi_tui.base.errors import KimiTuiError, SessionInUse
+from kimi_tui.base.message_text import msg
+from kimi_tui.cli.bootstrap import EngineSetup, allow_missing_model
+from kimi_tui.cli.resident_sessions import to_engine_options
+from kimi_tui.resident.connection import EngineNotRunning, send_hello
+from kimi_tui.resident.frames import Hello, HostedSessionInfo
+from kimi_tui.resident.remote_engine import RemoteEngine
+from kimi_tui.version import __version__
+from kimi_tui.wire.channel import Wire
+
+_START_TIMEOUT_S = 20.0
+_POLL_S = 0.05
+
+
+async def list_hosted_sessions(data_dir: Path) -> tuple[HostedSessionInfo, ...]:
+    """Return the sessions of the engine. Raises EngineNotRunning and KimiTuiError."""
+    return (await send_hello(data_dir, Hello(version=__version__, request="list"))).sessions
+
+
+async def serve_resident(setup: EngineSetup, wire: Wire, *, is_viewer: bool = False) -> None:
+    """Serve `wire` by the resident engine, which opens the session if it isn't open. Raises KimiTuiError."""
+    await ensure_engine(setup.paths.data_dir)
+    await _remote_engine(setup, is_viewer=is_viewer).serve(wire)
+
+
+async def serve_here_or_resident(setup: EngineSetup, wire: Wire) -> None:
+    """Serve `wire` by an engine in this process, or by the resident engine if the session is open there.
+
+    Raises KimiTuiError.
+    """
+    try:
+        await setup.serve(wire, adapt=allow_missing_model, show_first=True)
+    except SessionInUse as error:
+        if not await _is_hosted(setup.paths.data_dir, error.session_id):
+            raise
+        cli_options = replace(setup.cli_options, session=error.session_id, continue_last=False)
+        await _remote_engine(replace(setup, cli_options=cli_options)).serve(wire)
+
+
+async def _is_hosted(data_dir: Path, session_id: str) -> bool:
+    try:
+        return any(session.id == session_id for session in await list_hosted_sessions(data_dir))
+    except KimiTuiError:
+        return False
+
+
+def _remote_engine(setup: EngineSetup, *, is_viewer: bool = False) -> RemoteEngine:
+    return RemoteEngine(
+        data_dir=setup.paths.data_dir,
+        version=__version__,
+        options=to_engine_options(setup.cli_options, setup.paths),
+        is_viewer=is_viewer,
+    )
+
+
+async def ensure_engine(data_dir: Path) -> None:
+    """Start the resident engine in the background unless it is running. Raises KimiTuiError."""
+    if await _is_engine_running(data_dir):
+        return
+    process = _start_engine(data_dir)
+    try:
+        async with asyncio.timeout(_START_TIMEOUT_S):
+            await _wait_until_running(data_dir, process)
+    except TimeoutError:
+        raise _start_error() from None
+
+
+def _start_engine(data_dir: Path) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "kimi_tui", "serve"],
+        cwd="/",
+        env={**os.environ, "KIMI_SHARE_DIR": str(data_dir)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+async def _wait_until_running(data_dir: Path, process: "subprocess.Popen[bytes]") -> None:
+    """Wait until the engine answers. Another client may have started it. Raises KimiTuiError if it failed."""
+    while True:
+        has_ended = process.poll() is not None
+        if await _is_engine_running(data_dir):
+            return
+        if has_ended:
+            raise _start_error()
+        await asyncio.sleep(_POLL_S)
+
+
+async def _is_engine_running(data_dir: Path) -> bool:
+    try:
+        await list_hosted_sessions(data_dir)
+    except EngineNotRunning:
+        return False
+    return True
+
+
+def _start_error() -> KimiTuiError:
+    return KimiTuiError(
+        msg("The resident engine couldn't be started."), hint="Run `kimi-tui serve` to see why."
+    )
+
+
+async def stop_engine(data_dir: Path) -> tuple[HostedSessionInfo, ...]:
+    """Stop the engine, wait until it has ended, and return the sessions whose work it stopped.
+
+    Raises EngineNotRunning and KimiTuiError.
+    """
+    welcome = await send_hello(data_dir, Hello(version=__version__, request="shutdown"))
+    try:
+        async with asyncio.timeout(_START_TIMEOUT_S):
+            await _wait_for_end(welcome.pid)
+    except TimeoutError:
+        raise KimiTuiError(
+            "The resident engine didn't end in time.", hint=msg("End process {pid}.", pid=welcome.pid)
+        ) from None
+    return welcome.sessions
+
+
+async def _wait_for_end(pid: int) -> None:
+    while True:
+        try:
+            os.kill(pid, 0)
+        except OSError:
+            return
+        await asyncio.sleep(_POLL_S)

@@ -1,0 +1,1 @@
+"""The resident engine: owns sessions, and serves each to several clients over a Unix socket."""

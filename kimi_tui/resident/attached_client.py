@@ -1,0 +1,223 @@
+"""A client that is attached to a session: gets its messages, and sends commands and answers."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+
+from kimi_tui.base.errors import EngineLost, KimiTuiError
+from kimi_tui.base.ids import new_id
+from kimi_tui.resident.frames import (
+    InvalidFrame,
+    end_line,
+    message_line,
+    parse_object,
+    to_line,
+)
+from kimi_tui.resident.hosted_session import HostedSession
+from kimi_tui.resident.shared_log import LogEntry
+from kimi_tui.wire.argument_completion import CompleteArgument
+from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.codec import UnknownWireMessage, decode, decode_command
+from kimi_tui.wire.commands import (
+    Command,
+    Compare,
+    ExcludeTools,
+    ReadBranch,
+    ReadTask,
+    RegisterTools,
+    RunShell,
+    ShowTimeline,
+    Shutdown,
+    SubscribeHooks,
+)
+from kimi_tui.wire.events import Notification, SessionInfo
+from kimi_tui.wire.fragments import merge_fragments
+from kimi_tui.wire.requests import Answer, Request
+
+logger = logging.getLogger(__name__)
+
+_BATCH_SIZE = 500
+_MERGE_FROM = 100
+"""Length of a batch from which on adjacent fragments are merged, because the client is behind."""
+_VIEWER_COMMANDS = (ShowTimeline, ReadBranch, Compare, ReadTask, CompleteArgument)
+"""Commands that only read this session."""
+_REFUSED_COMMANDS = (RegisterTools, ExcludeTools, SubscribeHooks)
+"""Commands that would change the session for its other clients in a way that only one client can serve."""
+
+
+class AttachedClient:
+    """Sends a session's messages from its cursor on, and handles the lines of a client until either ends."""
+
+    def __init__(
+        self,
+        session: HostedSession,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        is_viewer: bool,
+    ) -> None:
+        """`is_viewer`: whether the client may only read."""
+        self._session = session
+        self._reader = reader
+        self._writer = writer
+        self._is_viewer = is_viewer
+        self._replies: deque[tuple[int, bytes]] = deque()
+        """Lines with the position in the log that they follow."""
+        self._arrived = asyncio.Event()
+        self.cursor = session.log.end
+
+    def notify_new(self) -> None:
+        """Send the new entries of the log."""
+        self._arrived.set()
+
+    async def serve(self) -> None:
+        """Serve the client until it disconnects or the session ends."""
+        history = self._session.attach(self)
+        self.cursor = self._session.log.end
+        try:
+            async with asyncio.TaskGroup() as group:
+                sending = group.create_task(self._send_all(history))
+                reading = group.create_task(self._read_all(group))
+                await asyncio.wait([sending, reading], return_when=asyncio.FIRST_COMPLETED)
+                sending.cancel()
+                reading.cancel()
+                self._session.detach(self)  # not only when its commands are done
+        except* (ConnectionError, InvalidFrame) as problems:
+            logger.info("a client was disconnected: %s", problems.exceptions[0])
+        finally:
+            self._session.detach(self)
+
+    # to the client
+
+    async def _send_all(self, history: Sequence[Outgoing]) -> None:
+        """Send the history, then the log as it grows, and finally how the session ended."""
+        waiting = filter(self._can_use, history)
+        while batch := list(islice(waiting, _BATCH_SIZE)):
+            await self._write([self._line_of(message) for message in batch])
+        while True:
+            self._arrived.clear()
+            session = self._session
+            if self.cursor < session.log.start:
+                return await self._write([end_line(_too_slow(session.id))])
+            if self.cursor < session.log.end or self._replies:
+                await self._write(list(self._next_lines()))
+                session.drop_read_entries()
+            elif session.has_ended:
+                return await self._write([end_line(session.failure)])
+            else:
+                await self._arrived.wait()
+
+    def _next_lines(self) -> Iterator[bytes]:
+        """Yield the next lines, and move the cursor behind them."""
+        log = self._session.log
+        while self._replies and self._replies[0][0] <= self.cursor:
+            yield self._replies.popleft()[1]
+        end = min(self.cursor + _BATCH_SIZE, log.end, *(position for position, _ in self._replies))
+        entries = [entry for entry in log.read(self.cursor, end) if self._gets(entry)]
+        self.cursor = end
+        if len(entries) >= _MERGE_FROM:
+            yield from map(self._line_of, merge_fragments(entry.message for entry in entries))
+        else:
+            yield from (self._line_of(entry.message) if self._is_viewer else entry.line for entry in entries)
+
+    def _gets(self, entry: LogEntry) -> bool:
+        if entry.recipients is not None and self not in entry.recipients:
+            return False
+        return self._can_use(entry.message)
+
+    def _can_use(self, message: Outgoing) -> bool:
+        return not (self._is_viewer and isinstance(message, Request))
+
+    def _line_of(self, message: Outgoing) -> bytes:
+        if self._is_viewer and isinstance(message, SessionInfo):
+            message = replace(message, read_only=True)
+        return message_line(message)
+
+    async def _write(self, lines: Sequence[bytes]) -> None:
+        self._writer.write(b"".join(lines))
+        await self._writer.drain()
+
+    # from the client
+
+    async def _read_all(self, group: asyncio.TaskGroup) -> None:
+        """Handle the client's lines until it disconnects. Raises ConnectionError and InvalidFrame."""
+        while line := await _read_line(self._reader):
+            data = parse_object(line)
+            try:
+                if "command" in data:
+                    command_id = data.get("id")
+                    command = decode_command(data["command"])
+                    group.create_task(self._run(command, command_id if isinstance(command_id, int) else None))
+                elif "answer" in data and not self._is_viewer:
+                    answer = decode(data["answer"])
+                    if isinstance(answer, Answer):
+                        self._session.answer(answer)
+            except UnknownWireMessage as error:
+                raise InvalidFrame(str(error)) from error
+
+    async def _run(self, command: Command, command_id: int | None) -> None:
+        if (problem := self._find_problem(command)) is not None:
+            self._session.send_to(self, _notice(problem))
+        elif not isinstance(command, Shutdown):  # a client leaves by disconnecting; the session continues
+            await self._session.run_command(self, command)
+        if command_id is not None:
+            self._replies.append((self._session.log.end, to_line({"done": command_id})))
+            self._arrived.set()
+
+    def _find_problem(self, command: Command) -> KimiTuiError | None:
+        """Return why the client can't send `command`; None if it can."""
+        if self._is_viewer and not isinstance(command, (*_VIEWER_COMMANDS, Shutdown)):
+            return KimiTuiError("You're only watching this session.", hint="Attach to it to take part.")
+        if isinstance(command, _REFUSED_COMMANDS):
+            return KimiTuiError(
+                "Tools and hooks of a client aren't available in a resident session.",
+                hint="Use the Wire server: kimi-tui --wire.",
+            )
+        if isinstance(command, RunShell) and command.on_terminal:
+            return KimiTuiError(
+                "Commands that use the terminal can't run in a resident session.",
+                hint="Run it in another terminal, or with a single ! if it needs no input.",
+            )
+        return None
+
+
+async def _read_line(reader: asyncio.StreamReader) -> bytes:
+    """Return a complete line, or an empty string at the end. Raises ConnectionError and InvalidFrame."""
+    try:
+        line = await reader.readline()
+    except ValueError as error:
+        raise InvalidFrame(str(error)) from error
+    return line if line.endswith(b"\n") else b""
+
+
+def _notice(error: KimiTuiError) -> Notification:
+    return Notification(
+        id=new_id(),
+        category="session",
+        type="refused",
+        source_kind="engine",
+        source_id="",
+        title=error.what,
+        body=error.hint,
+        severity="warning",
+    )
+
+
+def _too_slow(session_id: str) -> EngineLost:
+    return EngineLost(
+        "This client couldn't keep up with the session.",
+        session_id=session_id,
+        hint="Attach again with `kimi-tui attach`.",
+    )
+
+
+async def close_writer(writer: asyncio.StreamWriter) -> None:
+    """Close a connection."""
+    writer.close()
+    with suppress(ConnectionError, TimeoutError):
+        async with asyncio.timeout(1.0):
+            await writer.wait_closed()

@@ -1,0 +1,218 @@
+"""The resident engine: opens sessions for clients, keeps them, and ends when it isn't needed."""
+
+import asyncio
+import logging
+import os
+import socket
+from dataclasses import replace
+
+from kimi_tui.base.errors import KimiTuiError, UsageError
+from kimi_tui.base.message_text import msg
+from kimi_tui.resident.attached_client import AttachedClient, close_writer
+from kimi_tui.resident.frames import (
+    MAX_LINE_BYTES,
+    EngineReply,
+    Hello,
+    InvalidFrame,
+    error_line,
+    parse_hello,
+    welcome_line,
+)
+from kimi_tui.resident.hosted_session import HostedSession, SessionOpener
+from kimi_tui.resident.peer import peer_uid
+from kimi_tui.wire.codec import UnknownWireMessage, decode
+from kimi_tui.wire.requests import Answer
+
+logger = logging.getLogger(__name__)
+
+IDLE_S = 60.0
+"""Seconds after which an idle session without clients is closed, and after that the engine."""
+_HELLO_TIMEOUT_S = 10.0
+
+
+class SessionHost:
+    """Registry of the sessions, and the server of their clients."""
+
+    def __init__(
+        self,
+        *,
+        opener: SessionOpener,
+        version: str,
+        tasks: asyncio.TaskGroup,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        self._opener = opener
+        self._version = version
+        self._tasks = tasks
+        self._idle_s = idle_s
+        self._sessions: list[HostedSession] = []
+        self._opening = asyncio.Lock()
+        """Held while a client's session is looked up and created, so that two clients get the same one."""
+        self._connections: set[asyncio.StreamWriter] = set()
+        self._timers: dict[HostedSession | None, asyncio.TimerHandle] = {}
+        """Timers that close idle sessions, and with the key None the engine."""
+        self._stop = asyncio.Event()
+
+    # lifetime
+
+    def request_stop(self) -> None:
+        """End `run`."""
+        self._stop.set()
+
+    async def run(self, listener: socket.socket) -> None:
+        """Serve clients on `listener` until the engine is idle or told to stop. Then close all sessions."""
+        server = await asyncio.start_unix_server(self._handle_connection, sock=listener, limit=MAX_LINE_BYTES)
+        self._update_engine_timer()
+        async with server:
+            await self._stop.wait()
+            server.close()
+            await asyncio.gather(*(session.stop() for session in list(self._sessions)))
+            for writer in list(self._connections):
+                await close_writer(writer)
+        for timer in self._timers.values():
+            timer.cancel()
+
+    def handle_change(self, session: HostedSession) -> None:
+        """Start or stop the timer that closes an idle session. Forget one that has ended."""
+        if session.has_ended:
+            if session in self._sessions:
+                self._sessions.remove(session)
+            self._cancel_timer(session)
+            self._update_engine_timer()
+        elif session.is_needed:
+            self._cancel_timer(session)
+        elif session not in self._timers:
+            self._timers[session] = asyncio.get_running_loop().call_later(
+                self._idle_s, self._close_idle_session, session
+            )
+
+    def _close_idle_session(self, session: HostedSession) -> None:
+        self._timers.pop(session, None)
+        if not session.is_needed:
+            logger.info("closing the idle session %s", session.id)
+            self._tasks.create_task(session.stop())
+
+    def _update_engine_timer(self) -> None:
+        if self._sessions or self._connections:
+            self._cancel_timer(None)
+        elif None not in self._timers:
+            self._timers[None] = asyncio.get_running_loop().call_later(self._idle_s, self._stop.set)
+
+    def _cancel_timer(self, key: HostedSession | None) -> None:
+        if (timer := self._timers.pop(key, None)) is not None:
+            timer.cancel()
+
+    # connections
+
+    async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not _is_same_user(writer):
+            logger.warning("refused a connection of another user")
+            writer.close()
+            return
+        self._connections.add(writer)
+        self._update_engine_timer()
+        try:
+            async with asyncio.timeout(_HELLO_TIMEOUT_S):
+                hello = parse_hello(await reader.readline())
+            await self._serve(hello, reader, writer)
+        except KimiTuiError as error:
+            writer.write(error_line(error))
+        except (InvalidFrame, ValueError, ConnectionError, TimeoutError) as error:
+            logger.info("a connection ended: %s", error)
+        except asyncio.CancelledError:  # the engine ends
+            logger.debug("a connection was canceled")
+        finally:
+            await close_writer(writer)
+            self._connections.discard(writer)
+            self._update_engine_timer()
+
+    async def _serve(self, hello: Hello, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Handle a client's request. Raises KimiTuiError if it is refused."""
+        welcome = EngineReply(version=self._version, pid=os.getpid())
+        match hello.request:
+            case "shutdown":
+                stopped = tuple(
+                    session.describe() for session in self._sessions if session.snapshot.is_working
+                )
+                writer.write(welcome_line(replace(welcome, sessions=stopped)))
+                await writer.drain()
+                self.request_stop()
+                return
+            case _:
+                self._check_version(hello)
+        match hello.request:
+            case "open":
+                session = await self._open(hello)
+                writer.write(welcome_line(welcome))
+                await AttachedClient(session, reader, writer, is_viewer=hello.is_viewer).serve()
+            case "list":
+                listed = tuple(session.describe() for session in self._sessions if session.is_open)
+                writer.write(welcome_line(replace(welcome, sessions=listed)))
+            case "answer":
+                accepted = self._find(hello.session).answer(_parse_answer(hello))
+                writer.write(welcome_line(replace(welcome, is_accepted=accepted)))
+            case "stop":
+                session = self._find(hello.session)
+                description = session.describe()
+                await session.stop()
+                writer.write(welcome_line(replace(welcome, sessions=(description,))))
+
+    def _check_version(self, hello: Hello) -> None:
+        if hello.version != self._version:
+            raise KimiTuiError(
+                msg(
+                    "The resident engine is version {engine}, and this is version {client}.",
+                    engine=self._version,
+                    client=hello.version,
+                ),
+                hint="Run `kimi-tui serve --restart`. It saves all sessions and stops what they run.",
+            )
+
+    # sessions
+
+    def _find(self, prefix: str) -> HostedSession:
+        """Return the session whose id begins with `prefix`. Raises UsageError."""
+        found = [session for session in self._sessions if prefix and session.id.startswith(prefix)]
+        if len(found) == 1:
+            return found[0]
+        problem = (
+            msg("Several sessions begin with “{prefix}”.", prefix=prefix)
+            if found
+            else msg("Session “{prefix}” isn't running.", prefix=prefix)
+        )
+        raise UsageError(problem, hint="`kimi-tui ps` lists the sessions.")
+
+    async def _open(self, hello: Hello) -> HostedSession:
+        """Return the session that a client wants, opened if it isn't yet. Raises KimiTuiError."""
+        async with self._opening:
+            session_id = await asyncio.to_thread(self._opener.find, hello.options)
+            session = next((each for each in self._sessions if session_id and each.id == session_id), None)
+            if session is not None and session.is_stopping:
+                await session.stop()
+                session = None
+            if session is not None:
+                return session
+            if hello.is_viewer:
+                raise UsageError(
+                    "Only a running session can be watched.", hint="`kimi-tui ps` lists the sessions."
+                )
+            session = HostedSession(self, requested_id=session_id or "")
+            self._sessions.append(session)
+            self._tasks.create_task(session.run(self._opener, hello.options))
+            return session
+
+
+def _is_same_user(writer: asyncio.StreamWriter) -> bool:
+    """Return whether the client belongs to our user. The directory's mode protects where this is unknown."""
+    uid = peer_uid(writer.get_extra_info("socket"))
+    return uid is None or uid == os.getuid()
+
+
+def _parse_answer(hello: Hello) -> Answer:
+    try:
+        answer = decode(hello.answer)
+    except UnknownWireMessage as error:
+        raise InvalidFrame(str(error)) from error
+    if not isinstance(answer, Answer):
+        raise InvalidFrame("The answer isn't one.")
+    return answer

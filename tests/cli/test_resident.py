@@ -1,0 +1,88 @@
+"""The resident engine as a user meets it: the real program, terminals and processes."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kimi_tui.base.errors import UsageError
+from kimi_tui.cli.commands.attach import choose_session
+from kimi_tui.resident.frames import HostedSessionInfo
+from tests.cli.conftest import Terminal
+from tests.e2e.program import Program
+
+ENTERED, LEFT = "\x1b[?1049h", "\x1b[?1049l"
+
+
+def hosted(session_id: str, work_dir: str = "/work") -> HostedSessionInfo:
+    return HostedSessionInfo(id=session_id, title="", work_dir=work_dir, state="idle", since_s=0.0)
+
+
+@pytest.fixture
+def engine_program(program: Program) -> Iterator[Program]:
+    yield program
+    program.run("serve", "--stop")
+
+
+def test_a_session_is_left_listed_attached_to_and_stopped(
+    engine_program: Program, terminal: Terminal
+) -> None:
+    first = terminal.start("--demo", "--resident", "write a.txt: one")
+    first.expect_exact("Allow WriteFile")
+    first.close(force=True)  # the terminal is lost during a turn
+    listed = json.loads(engine_program.run("ps", "--json").stdout)
+    assert [session["state"] for session in listed] == ["awaiting approval"]
+    second = terminal.start("attach")
+    second.expect_exact("Allow WriteFile")
+    time.sleep(1)  # requests ignore keys at first
+    second.send("y")
+    second.expect_exact("I wrote")
+    assert (engine_program.work_dir / "a.txt").read_text() == "one"
+    second.send("/detach\r")
+    second.expect_exact(LEFT)
+    second.expect_exact(f"kimi-tui attach {listed[0]['id'][:8]}")
+    stopped = engine_program.run("ps", "--stop", listed[0]["id"])
+    assert stopped.stdout.startswith("Stopped: ")
+    assert engine_program.run("ps").stdout == "No sessions are running in the background.\n"
+
+
+def test_attaching_without_an_engine_names_the_alternatives(program: Program, terminal: Terminal) -> None:
+    child = terminal.start("attach")
+    child.expect_exact("The resident engine isn't running.")
+    child.expect_exact("kimi-tui --resident")
+
+
+def test_one_engine_serves_a_data_directory(engine_program: Program) -> None:
+    running = engine_program.start("serve")
+    assert running.stdout is not None
+    assert b"attach" in running.stdout.readline()
+    second = engine_program.run("serve")
+    assert second.exit_code != 0
+    assert "already running" in second.stderr
+    assert engine_program.run("serve", "--stop").stdout == "The resident engine has stopped.\n"
+    assert running.wait() == 0
+
+
+def test_a_session_is_chosen_by_id_or_directory() -> None:
+    one, two, here = hosted("aa1"), hosted("ab2"), hosted("b3", "/here")
+    assert choose_session((one, two), "ab", Path("/here")) is two
+    assert choose_session((one, here), None, Path("/here")) is here
+    assert choose_session((one,), None, Path("/here")) is one
+
+
+@pytest.mark.parametrize(
+    ("sessions", "prefix", "problem"),
+    [
+        ((), None, "No sessions"),
+        ((hosted("aa1"), hosted("ab2")), None, "Several sessions are running"),
+        ((hosted("aa1"), hosted("ab2")), "a", "Several sessions begin"),
+        ((hosted("aa1"),), "b", "isn't running"),
+    ],
+)
+def test_an_ambiguous_or_unknown_session_is_an_error(
+    sessions: tuple[HostedSessionInfo, ...], prefix: str | None, problem: str
+) -> None:
+    with pytest.raises(UsageError, match=problem):
+        choose_session(sessions, prefix, Path("/here"))
