@@ -13,11 +13,10 @@ _SUBCOMMANDS = (
     ("login, logout", tr_lazy("Store or remove an API key.")),
     ("attach, ps, serve", tr_lazy("Keep sessions running in the background.")),
     ("sessions, checkpoints", tr_lazy("Manage sessions; revert to checkpoints.")),
-    ("config, completion", tr_lazy("Manage settings; print a script for shell completion.")),
-    ("permissions, trust", tr_lazy("Manage permission rules and trusted projects.")),
+    ("config, permissions, trust", tr_lazy("Manage settings, rules and trusted projects.")),
     ("agents, mcp, fleet", tr_lazy("List agents; manage MCP servers; run many tasks.")),
     ("acp, import, search", tr_lazy("Serve an editor; import from Kimi CLI; search sessions.")),
-    ("info, debug", tr_lazy("Show facts for bug reports; write an archive of them.")),
+    ("info, debug, completion", tr_lazy("Show facts for bug reports; complete in the shell.")),
 )
 _COLUMN = 22
 

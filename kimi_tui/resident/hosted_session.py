@@ -153,7 +153,7 @@ class HostedSession:
         self._notify_clients()
 
     async def stop(self) -> None:
-        """Interrupt what is running, save and end. Can be called repeatedly."""
+        """Interrupt running work, save and end. Can be called repeatedly."""
         if not self.is_stopping:
             self.is_stopping = True
             self._wire.command(Interrupt())

@@ -27,7 +27,7 @@ class EngineRunning(KimiTuiError):
 def listen_for_clients(data_dir: Path) -> Iterator[socket.socket]:
     """Listen on the socket of `data_dir`, which only its owner can open.
 
-    A lock ensures that there is one engine. Raises EngineRunning and KimiTuiError.
+    A lock keeps a second engine from starting. Raises EngineRunning and KimiTuiError.
     """
     path = socket_path(data_dir)
     lock = os.open(engine_dir(data_dir) / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -60,7 +60,7 @@ class SessionHost:
         self._stop.set()
 
     async def run(self, listener: socket.socket) -> None:
-        """Serve clients on `listener` until the engine is idle or told to stop. Then close all sessions."""
+        """Serve clients on `listener` until the engine is idle or must stop. Then close all sessions."""
         server = await asyncio.start_unix_server(self._handle_connection, sock=listener, limit=MAX_LINE_BYTES)
         self._update_engine_timer()
         async with server:

@@ -95,7 +95,7 @@ class SessionSnapshot:
 
     @property
     def last_line(self) -> str:
-        """The last line that the agent or the user wrote; empty if there is none."""
+        """The last line of the conversation; empty for a new one."""
         text = ""
         for message in chain(reversed(self._turn), reversed(self._past)):
             match message:

@@ -43,7 +43,7 @@ def test_every_option_is_parsed():
         *("-o", "out", "--sandbox", "--allow", "Web(*)", "--deny", "Web(a.test)"),
         *("--max-retries-per-step", "2", "--max-cost", "1.5", "--max-time", "60", "--config", "a=1"),
         *("--config-file", "c.toml", "--log-level", "debug", "--debug", "--allow-denials", "--input", "in"),
-        *("--bundle", "s.kimi.zip"),
+        *("--bundle", "s.kimi.zip", "--no-resident"),
         *("--output-schema", "o.json"),
         *("--input-format", "stream-json", "--output-format", "stream-json", "--final-message-only"),
     )

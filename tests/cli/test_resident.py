@@ -39,7 +39,7 @@ def test_a_session_is_left_listed_attached_to_and_stopped(
     time.sleep(1)  # requests ignore keys at first
     second.send("y")
     second.expect_exact("I wrote")
-    assert (engine_program.work_dir / "a.txt").read_text() == "one"
+    assert (engine_program.work_dir / "a.txt").read_text() == "one\n"
     second.send("/detach\r")
     second.expect_exact(LEFT)
     second.expect_exact(f"kimi-tui attach {listed[0]['id'][:8]}")
@@ -62,7 +62,8 @@ def test_one_engine_serves_a_data_directory(engine_program: Program) -> None:
     assert second.exit_code != 0
     assert "already running" in second.stderr
     assert engine_program.run("serve", "--stop").stdout == "The resident engine has stopped.\n"
-    assert running.wait() == 0
+    running.communicate()
+    assert running.returncode == 0
 
 
 def test_a_session_is_chosen_by_id_or_directory() -> None:

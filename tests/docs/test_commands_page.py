@@ -54,7 +54,9 @@ class FakeScreen:
     """Screen that accepts every action and records the errors it shows."""
 
     def __init__(self) -> None:
-        info = SessionInfo("s", "/w", "", "scripted", "scripted", "default", models=("scripted",))
+        info = SessionInfo(
+            "s", "/w", "", "scripted", "scripted", "default", models=("scripted",), resident=True
+        )
         self.state = SessionViewState(session=info)
         self.theme_name = "dark"
         self.last_response = "Done."

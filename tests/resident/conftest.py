@@ -24,7 +24,7 @@ VERSION = "1.2"
 
 def session_info(session_id: str = "s-1", **fields: Any) -> SessionInfo:
     """Build the information about a session."""
-    return SessionInfo(session_id, "/work", "fix it", "kimi", "scripted", "default", **fields)
+    return SessionInfo(session_id, "/work", "fix it", "kimi", "scripted", "default", resident=True, **fields)
 
 
 @dataclass(eq=False)
