@@ -3,11 +3,17 @@
 import errno
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_FULL_TEXTS = ("No space left on device", "disk is full", "Disk quota exceeded")
 
 
 def is_full(error: OSError) -> bool:
     """Return whether `error` is a lack of space: a full disk, an exceeded quota or a file size limit."""
     return error.errno in _FULL
+
+
+def mentions_full_disk(text: str) -> bool:
+    """Return whether the error message of a program, or of SQLite, reports a lack of space."""
+    return any(part in text for part in _FULL_TEXTS)
 
 
 def reason_of(error: OSError | ValueError) -> str:

@@ -4,7 +4,6 @@ import contextlib
 import json
 import logging
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.child_environment import helper_environment
-from kimi_tui.base.disk_errors import is_full
+from kimi_tui.base.disk_errors import is_full, mentions_full_disk
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.base.process_groups import mark_of_process
 from kimi_tui.fleet.attempt import RETRIED, AttemptJob, AttemptResult, CheckOutcome, FailureClass
+from kimi_tui.fleet.attempt_folder import ATTEMPT_VARIABLE, attempt_folder
 from kimi_tui.fleet.child_process import FinishedProcess, run_child
 from kimi_tui.fleet.fleet_task import BundleSource
 from kimi_tui.fleet.task_source import SourceMissing, prepare_work_dir
@@ -47,23 +47,18 @@ class StartObserver:
 def run_attempt(job: AttemptJob, observer: StartObserver = StartObserver()) -> AttemptResult:
     """Run an attempt in a fresh directory. Never raises: a failure is a result."""
     started_at, start = time.time(), time.monotonic()
-    folder: Path | None = None
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f"kimi-fleet-{job.task.id}-", dir=job.folder or None)).resolve()
-        result = _Attempt(job, folder, observer).run()
+        with attempt_folder(job.task.id, job.folder, keeps=job.keeps_folder) as folder:
+            result = _Attempt(job, folder, observer).run()
     except SourceMissing as error:
-        result = _failure_result(job, "source missing", str(error))
+        result = _failure_result(job, "disk full" if _is_full(error) else "source missing", str(error))
     except (OSError, subprocess.SubprocessError) as error:
-        full = isinstance(error, OSError) and is_full(error)
-        result = _failure_result(job, "disk full" if full else "internal error", str(error))
+        result = _failure_result(job, *_describe(error))
     except KimiTuiError as error:
         result = _failure_result(job, "internal error", str(error))
     except Exception as error:
         logger.exception("an attempt failed")
         result = _failure_result(job, "internal error", f"{type(error).__name__}: {error}")
-    finally:
-        if folder is not None and not job.keeps_folder:
-            _remove(folder)
     return replace(result, started_at=started_at, duration_s=time.monotonic() - start)
 
 
@@ -76,14 +71,16 @@ def _failure_result(job: AttemptJob, failure: FailureClass, problem: str) -> Att
     return AttemptResult(task_id=job.task.id, number=job.number, failure=failure, problem=problem)
 
 
-def _remove(folder: Path) -> None:
-    def make_writable(function: Any, path: str, _: Any) -> None:
-        with contextlib.suppress(OSError):
-            Path(path).parent.chmod(0o700)
-            Path(path).chmod(0o700)
-            function(path)
+def _describe(error: OSError | subprocess.SubprocessError) -> tuple[FailureClass, str]:
+    """Return the failure class and a description of an error of a file or of a helper program."""
+    text = str(error)
+    if isinstance(error, subprocess.CalledProcessError):
+        text = f"{text} {(error.stderr or b'').decode('utf-8', 'replace').strip()[-_STDERR:]}"
+    return ("disk full" if _is_full(error, text) else "internal error"), text
 
-    shutil.rmtree(folder, onerror=make_writable)
+
+def _is_full(error: Exception, text: str = "") -> bool:
+    return (isinstance(error, OSError) and is_full(error)) or mentions_full_disk(text or str(error))
 
 
 class _Attempt:
@@ -102,13 +99,17 @@ class _Attempt:
     def run(self) -> AttemptResult:
         self._prepare()
         finished = self._run_agent()
-        patch = self._patch.compute()
-        bundle = self._bundle.read_bytes() if self._bundle.is_file() else self._export_bundle()
         outcome = _result_line(finished.stdout)
+        patch, bundle = "", b""
+        failure, problem = _classify(finished, outcome)
+        try:
+            patch = self._patch.compute()
+            bundle = self._bundle.read_bytes() if self._bundle.is_file() else self._export_bundle()
+        except (OSError, subprocess.SubprocessError) as error:  # the outcome and its cost still count
+            failure, problem = _describe(error)
         result = AttemptResult(
             task_id=self._job.task.id, number=self._job.number, result=outcome, patch=patch, bundle=bundle
         )
-        failure, problem = _classify(finished, outcome)
         if failure in ("", "limit reached", "call denied"):
             check = self._run_check()
             if not failure and check.verdict in ("failed", "timed out"):
@@ -198,6 +199,7 @@ class _Attempt:
 
     def _environment(self) -> dict[str, str]:
         environment = {**os.environ, **self._job.environment, "KIMI_SHARE_DIR": str(self._data_dir)}
+        environment[ATTEMPT_VARIABLE] = str(self._folder)
         if self._job.gate:
             environment[GATE_VARIABLE] = self._job.gate
         return environment
@@ -221,7 +223,7 @@ class _Attempt:
         finished = run_child(
             ("/bin/sh", "-c", task.check),
             work_dir=self._work_dir,
-            environment=helper_environment(),
+            environment={**helper_environment(), ATTEMPT_VARIABLE: str(self._folder)},
             timeout_s=task.limits.check_time,
             merges_output=True,
         )
@@ -269,5 +271,4 @@ def _classify(finished: FinishedProcess, outcome: dict[str, Any]) -> tuple[Failu
         case ExitCode.TERMINATED | ExitCode.INTERRUPTED:
             return "process died", problem or "The process was terminated."
         case _:
-            is_full_disk = "No space left on device" in problem
-            return "disk full" if is_full_disk else "agent failed", problem
+            return "disk full" if mentions_full_disk(problem) else "agent failed", problem

@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from kimi_tui.base.disk_errors import is_full
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
@@ -24,6 +25,7 @@ from kimi_tui.fleet.fleet_task import FleetTask
 
 _VERSION = 1
 _BUSY_TIMEOUT_S = 60.0
+_FULL_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS tasks (
@@ -44,6 +46,10 @@ CREATE TABLE IF NOT EXISTS attempts (
     PRIMARY KEY (task, number)
 );
 """
+
+
+class DatabaseDiskFull(KimiTuiError):
+    """The disk of the database has no space left."""
 
 
 @frozen(kw_only=True)
@@ -371,12 +377,19 @@ class FleetDatabase:
             yield self._database
 
 
+def _is_disk_full(error: OSError | sqlite3.Error) -> bool:
+    if isinstance(error, OSError):
+        return is_full(error)
+    return getattr(error, "sqlite_errorcode", None) in _FULL_CODES
+
+
 @contextmanager
 def _mapping_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
-        raise KimiTuiError(
+        kind = DatabaseDiskFull if _is_disk_full(error) else KimiTuiError
+        raise kind(
             msg("Can't use the fleet's database {path}: {reason}.", path=path, reason=error),
             hint="Free some disk space or make the file writable. Run the same command again to continue.",
         ) from error

@@ -16,7 +16,7 @@ from kimi_tui.base.process_groups import is_other_process_alive
 from kimi_tui.fleet.attempt import AttemptJob, AttemptResult, RunOptions
 from kimi_tui.fleet.attempt_runner import is_retried
 from kimi_tui.fleet.backends.backend import AttemptStarted, Backend
-from kimi_tui.fleet.fleet_database import ClaimedTask, FleetDatabase
+from kimi_tui.fleet.fleet_database import ClaimedTask, DatabaseDiskFull, FleetDatabase
 from kimi_tui.fleet.fleet_task import FleetTask
 from kimi_tui.fleet.task_source import SourceMissing, pack_source
 
@@ -97,6 +97,7 @@ class FleetDriver:
         """Retried failures by task, in this driver."""
         self._unrecorded: list[AttemptResult] = []
         """Results that couldn't be stored, because the disk is full."""
+        self._disk_is_full = False
         self._stop = threading.Event()
         self._budget_problem = ""
         self._sources: dict[str, bytes | None] = {}
@@ -115,8 +116,9 @@ class FleetDriver:
                     if not self._unrecorded:
                         continue
                 elif not self._budget_problem:
-                    self._fill()
-                if not self._active and not self._unrecorded and not self._waits_for_others():
+                    self._fill_if_possible()
+                is_waiting = bool(self._unrecorded) or self._disk_is_full
+                if not self._active and not is_waiting and not self._waits_for_others():
                     break
                 self._process_events(_POLL_S)
         finally:
@@ -146,6 +148,18 @@ class FleetDriver:
         self._take_over()
         self._stop.wait(_POLL_S)
         return True
+
+    def _fill_if_possible(self) -> None:
+        """Start tasks. While the disk of the database is full, wait for space."""
+        try:
+            self._fill()
+        except DatabaseDiskFull as error:
+            if not self._disk_is_full:
+                self._observer.report_problem(str(error))
+            self._disk_is_full = True
+            self._stop.wait(_FULL_DISK_RETRY_S)
+        else:
+            self._disk_is_full = False
 
     def _fill(self) -> None:
         while len(self._active) < self._backend.slots:
