@@ -191,6 +191,7 @@ def _tui_options(setup: EngineSetup) -> "TuiOptions":
         keep_transcript=inline or startup.ui.keep_transcript,
         reduced_motion=startup.ui.reduced_motion,
         images=startup.ui.images,
+        thinking=startup.ui.thinking,
         notify=startup.ui.notify,
         task_opener=_FleetTasks(),
         config_file=user_config_path(setup.paths.data_dir),

@@ -13,7 +13,6 @@ _KIMI_CLI_KEYS: dict[tuple[str, ...], frozenset[str]] = {
         {
             "merge_all_available_skills",
             "notifications",
-            "show_thinking_stream",
             "skip_afk_prompt_injection",
             "telemetry",
         }
@@ -53,8 +52,10 @@ _OLD_DEFAULTS: dict[tuple[str, ...], object] = {
     ("background", "max_running_tasks"): 4,
     ("loop_control", "reserved_context_size"): 50_000,
     ("mcp", "client", "tool_call_timeout_ms"): 60_000,
+    ("show_thinking_stream",): True,
 }
 """Defaults of Kimi CLI that its config contains without being chosen by the user."""
+_THINKING_KEY = "show_thinking_stream"
 _RENAMED_KEYS: dict[tuple[str, ...], str] = {("loop_control", "max_steps_per_run"): "max_steps_per_turn"}
 
 
@@ -64,7 +65,7 @@ def drop_kimi_cli_keys(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str,
     translated = _translate_table(data, (), left_out, is_theirs=False)
     if left_out:
         translated = _translate_table(data, (), [], is_theirs=True)
-    return translated, tuple(left_out)
+    return _translate_thinking(translated), tuple(left_out)
 
 
 def is_from_kimi_cli(data: dict[str, Any]) -> bool:
@@ -94,6 +95,16 @@ def _translate_table(
             _translate_table(value, here, dropped, is_theirs=is_theirs) if isinstance(value, dict) else value
         )
     return result
+
+
+def _translate_thinking(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return `settings` with `ui.thinking` instead of `show_thinking_stream`, unless it's set already."""
+    shown = settings.get(_THINKING_KEY)
+    ui = settings.get("ui", {})
+    if not isinstance(shown, bool) or not isinstance(ui, dict):
+        return settings
+    others = {key: value for key, value in settings.items() if key != _THINKING_KEY}
+    return {**others, "ui": {"thinking": "full" if shown else "summary", **ui}}
 
 
 def _kimi_cli_keys_of(path: tuple[str, ...]) -> frozenset[str]:

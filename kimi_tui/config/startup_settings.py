@@ -16,6 +16,7 @@ Theme = Literal[
     "nord", "rose-pine", "rose-pine-dawn", "solarized-dark", "solarized-light", "tokyo-night",
 ]  # fmt: skip
 ImageMode = Literal["auto", "kitty", "blocks", "off"]
+ThinkingDisplay = Literal["preview", "full", "summary"]
 NotifyMode = Literal["auto", "off", "bell", "osc9", "osc777", "osc99"]
 
 
@@ -35,6 +36,8 @@ class UISettings:
     """Prints the conversation to the terminal on exit; always on with `inline`."""
     images: ImageMode = "auto"
     """How images are shown: as images in kitty and Ghostty, in half blocks elsewhere, or not at all."""
+    thinking: ThinkingDisplay = "preview"
+    """How thinking is shown: in one line with its latest sentence, in full, or in one line without text."""
     notify: NotifyMode = "auto"
     """How to notify you when a turn ends or needs your input while the terminal isn't focused."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.frozen import frozen
-from kimi_tui.config.startup_settings import ImageMode, NotifyMode, Theme
+from kimi_tui.config.startup_settings import ImageMode, NotifyMode, Theme, ThinkingDisplay
 from kimi_tui.frontend.clipboard import Clipboard, SystemClipboard
 from kimi_tui.frontend.fleet.opened_task import FleetTaskOpener
 from kimi_tui.tui.session_request import FleetVisit, SessionRequest
@@ -34,6 +34,8 @@ class TuiOptions:
     """Prints the conversation to the terminal on exit."""
     images: ImageMode = "auto"
     """How to show images."""
+    thinking: ThinkingDisplay = "preview"
+    """How to show the model's thinking."""
     notify: NotifyMode = "auto"
     """How to notify a user whose terminal isn't focused."""
     serve_session: Callable[[SessionRequest, Wire], Coroutine[Any, Any, None]] | None = None

@@ -1,10 +1,10 @@
-"""/version, /changelog and /logout."""
+"""Commands that users of Kimi CLI type: /version, /changelog, /logout, /rename, /reset and /task."""
 
 from kimi_tui.config.credentials import Credential, Credentials
 from kimi_tui.engine.slash.version import newest_release
 from kimi_tui.version import __version__
 from kimi_tui.wire.commands import RunSlash
-from kimi_tui.wire.events import Notification
+from kimi_tui.wire.events import Notification, Reverted, SessionInfo
 from tests.engine.fake_front_end import FakeFrontEnd, SessionEnv
 
 
@@ -37,3 +37,15 @@ async def test_logout_removes_the_only_key_or_the_named_one(home: SessionEnv) ->
         assert list(keys.read()) == ["kimi"]
         assert (await notice_of(front, "logout")).title == "API key for kimi removed."
         assert keys.read() == {}
+
+
+async def test_other_names_of_commands_do_the_same(home: SessionEnv) -> None:
+    home.script("text: hello")
+    async with home.open_session() as front:
+        front.send(RunSlash("rename Fix the login"))
+        await front.wait_for(SessionInfo, where=lambda it: it.title == "Fix the login")
+        await front.turn("hi")
+        assert "hello" in home.journal
+        assert (await notice_of(front, "task")).title == "Background tasks"
+        front.send(RunSlash("reset"))
+        await front.wait_for(Reverted)

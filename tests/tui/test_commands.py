@@ -285,3 +285,14 @@ async def test_the_usage_lists_cache_misses_with_their_causes(open_app: Any) -> 
         await harness.type_text("/cost")
         await harness.driver.press("enter")
         await harness.wait_until(lambda: "68k  the model changed" in harness.screen_text())
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [("/h", "Type to search keys"), ("/?", "Type to search keys"), ("/status", "input, uncached")],
+)
+async def test_names_of_kimi_cli_open_the_same_screens(open_app: Any, typed: str, shown: str) -> None:
+    async with open_app() as harness:
+        await harness.type_text(typed)
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: shown in harness.screen_text())

@@ -298,3 +298,12 @@ async def test_detaching_needs_a_session_that_continues(open_app: Any) -> None:
         await harness.type_text("/detach")
         await harness.driver.press("enter")
         await harness.wait_until(lambda: harness.commands_of(Shutdown))
+
+
+async def test_reload_opens_the_same_session_again(open_app: Any) -> None:
+    session_server = SessionServer()
+    async with open_app(serve_session=session_server) as harness:
+        await harness.type_text("/reload")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: session_server.requests == [SessionRequest(session_id="s1")])
+        await harness.wait_until(lambda: session_id(harness)() == "s1")

@@ -17,6 +17,7 @@ from kimi_tui.base.paths import data_dir
 from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.config_lint import unknown_references, wide_rules
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
+from kimi_tui.config.config_source import source_from_file
 from kimi_tui.config.effective_settings import effective_settings
 from kimi_tui.config.loader import read_config, user_config_path
 from kimi_tui.config.raw_config import RawConfig
@@ -109,8 +110,8 @@ def check(
 
 @app.command()
 def edit() -> int:
-    """Open your config file in $VISUAL or $EDITOR, then check it."""
-    command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    """Open your config file in `default_editor`, $VISUAL or $EDITOR, then check it."""
+    command = _default_editor() or os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not command and not sys.stdin.isatty():
         raise UsageError(
             "Can't open an editor: EDITOR isn't set, and standard input isn't a terminal.",
@@ -132,6 +133,15 @@ def edit() -> int:
             hint="Set EDITOR to an installed editor, such as nano.",
         ) from error
     return code or check()
+
+
+def _default_editor() -> str | None:
+    """Return the setting; None if it's unset or the file can't be read, which is why it may be edited."""
+    try:
+        editor = source_from_file(user_config_path(data_dir())).data.get("default_editor")
+    except ConfigError:
+        return None
+    return editor if isinstance(editor, str) else None
 
 
 def _write_template(file: Path) -> None:

@@ -90,6 +90,7 @@ class ScreenControllers:
                 letter_pause_s=options.letter_pause_s,
                 prompt=prompt,
             ),
+            thinking=options.thinking,
         )
 
     def load_styles(self) -> None:

@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.reactive import reactive
 
+from kimi_tui.config.startup_settings import ThinkingDisplay
 from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.frontend.session_state import SessionViewState
@@ -59,8 +60,10 @@ class SessionView(Vertical):
         session: SessionController,
         typing: TypingActivity,
         keyboard: KeyboardConfig,
+        thinking: ThinkingDisplay,
     ) -> None:
         super().__init__()
+        self._thinking = thinking
         self._host = host
         self._session = session
         self._keyboard = keyboard
@@ -75,7 +78,7 @@ class SessionView(Vertical):
         state = SessionView.state
         with Horizontal(id="body"):
             yield ConversationPane(
-                transcript=Transcript(clock=self._keyboard.clock),
+                transcript=Transcript(clock=self._keyboard.clock, thinking=self._thinking),
                 key_labels=self._keyboard.key_labels,
                 copier=self._host,
             )

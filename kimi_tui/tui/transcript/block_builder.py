@@ -4,6 +4,7 @@ from typing import assert_never
 
 from kimi_tui.base.content_parts import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
+from kimi_tui.config.startup_settings import ThinkingDisplay
 from kimi_tui.frontend.message_batch import ConversationMessage, is_conversation_message
 from kimi_tui.frontend.text.bisect import progress_text, result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
@@ -70,11 +71,13 @@ class BlockBuilder:
         sink: BlockSink,
         *,
         calls: OpenCalls,
+        thinking: ThinkingDisplay = "preview",
         margin: Spans = (),
         is_subagent: bool = False,
     ) -> None:
         self._sink = sink
         self._calls = calls
+        self._thinking = thinking
         self._shell_blocks = ShellBlocks()
         self._margin = margin
         self._is_subagent = is_subagent
@@ -204,7 +207,9 @@ class BlockBuilder:
             if not text:
                 return
             self._finish_streaming()
-            self._streaming_block = ThinkingBlock(self._calls.start_stopwatch(), margin=self._margin)
+            self._streaming_block = ThinkingBlock(
+                self._calls.start_stopwatch(), display=self._thinking, margin=self._margin
+            )
             self._add_to_step(self._streaming_block)
         self._streaming_block.feed(text)
 
@@ -245,6 +250,7 @@ class BlockBuilder:
         return BlockBuilder(
             SubagentSink(parent, parent_sink),
             calls=self._calls,
+            thinking=self._thinking,
             margin=subagent_margin(parent),
             is_subagent=True,
         )

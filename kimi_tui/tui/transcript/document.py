@@ -5,6 +5,7 @@ viewed.
 from collections.abc import Sequence
 
 from kimi_tui.base.message import ToolCall
+from kimi_tui.config.startup_settings import ThinkingDisplay
 from kimi_tui.frontend.message_batch import ConversationMessage, TranscriptMessage
 from kimi_tui.tui.transcript.block_builder import BlockBuilder
 from kimi_tui.tui.transcript.blocks.block import Block
@@ -25,10 +26,13 @@ MAX_UNDONE_BLOCKS = 500
 class TranscriptDocument:
     """Receives messages in order. To open sessions quickly, a replay is only stored, one section per turn."""
 
-    def __init__(self, render_cache: RenderCache, calls: OpenCalls) -> None:
+    def __init__(
+        self, render_cache: RenderCache, calls: OpenCalls, *, thinking: ThinkingDisplay = "preview"
+    ) -> None:
         self.layout = TranscriptLayout(render_cache, self)
         self._calls = calls
-        self._builder = BlockBuilder(self, calls=self._calls)
+        self._thinking = thinking
+        self._builder = self._new_builder()
         self._replay_messages: list[ConversationMessage] | None = None
         self._markers: list[RevertedBlock] = []
         """Markers of all reverts, oldest first."""
@@ -76,9 +80,12 @@ class TranscriptDocument:
         """Remove everything."""
         self.layout.clear()
         self._calls.clear()
-        self._builder = BlockBuilder(self, calls=self._calls)
+        self._builder = self._new_builder()
         self._replay_messages = None
         self._markers.clear()
+
+    def _new_builder(self) -> BlockBuilder:
+        return BlockBuilder(self, calls=self._calls, thinking=self._thinking)
 
     def live_blocks(self) -> list[Block]:
         """Return the blocks added since the last replay."""
@@ -197,10 +204,11 @@ class TranscriptDocument:
 
     def load_section(self, section: Section, messages: Sequence[ConversationMessage]) -> None:
         """Build the blocks of a stored turn, unfolded if the rest of the history is."""
-        build_section(section, messages)
+        build_section(section, messages, thinking=self._thinking)
         if self._is_history_unfolded:
             for block in section.blocks:
-                block.toggle()
+                if block.is_folded:
+                    block.toggle()
 
     def _store_replay_message(self, message: TranscriptMessage) -> None:
         if type(message) in _BOUNDARIES:
@@ -236,9 +244,11 @@ def record_checkpoint(section: Section, event: CheckpointCreated) -> None:
     section.checkpoints[event.id] = position
 
 
-def build_section(section: Section, messages: Sequence[ConversationMessage]) -> None:
+def build_section(
+    section: Section, messages: Sequence[ConversationMessage], *, thinking: ThinkingDisplay = "preview"
+) -> None:
     """Build the blocks of a stored turn."""
-    builder = BlockBuilder(_SectionSink(section), calls=OpenCalls(None))
+    builder = BlockBuilder(_SectionSink(section), calls=OpenCalls(None), thinking=thinking)
     for message in messages:
         builder.handle(message)
     builder.close()

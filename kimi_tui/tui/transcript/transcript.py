@@ -6,6 +6,7 @@ from weakref import WeakSet
 
 from textual.timer import Timer
 
+from kimi_tui.config.startup_settings import ThinkingDisplay
 from kimi_tui.frontend.message_batch import TranscriptMessage
 from kimi_tui.tui.markdown import parser, syntax
 from kimi_tui.tui.terminal.key_priority import key_priority_of
@@ -40,12 +41,13 @@ class Transcript(BlockView):
         self,
         *,
         clock: Clock = monotonic,
+        thinking: ThinkingDisplay = "preview",
         name: str | None = None,
         id: str | None = None,  # noqa: A002 - Textual's name for it
         classes: str | None = None,
     ) -> None:
         render_cache = RenderCache()
-        self._document = TranscriptDocument(render_cache, OpenCalls(clock))
+        self._document = TranscriptDocument(render_cache, OpenCalls(clock), thinking=thinking)
         super().__init__(self._document, render_cache, name=name, id=id, classes=classes)
         self._budgeted_queue = BudgetedQueue(self._document)
         self._slice_timer: Timer | None = None

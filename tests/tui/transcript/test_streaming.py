@@ -5,11 +5,14 @@ import tracemalloc
 import pytest
 
 from kimi_tui.base.content_parts import TextPart, ThinkPart
+from kimi_tui.config.startup_settings import ThinkingDisplay
 from kimi_tui.tui.transcript.blocks.response import ResponseBlock
+from kimi_tui.tui.transcript.blocks.thinking import ThinkingBlock
 from kimi_tui.tui.transcript.document import TranscriptDocument
 from kimi_tui.tui.transcript.message_queue import BudgetedQueue
 from kimi_tui.tui.transcript.open_calls import OpenCalls
 from kimi_tui.tui.transcript.render_cache import RenderCache
+from kimi_tui.tui.transcript.stopwatch import Stopwatch
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import SteerInput, TurnBegin, TurnEnd
 from tests.tui.transcript.conftest import OpenTranscript
@@ -149,3 +152,22 @@ def test_finished_text_uses_memory_proportional_to_its_length(
     allocated, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert allocated < 5 * len("word  ".join(words))
+
+
+@pytest.mark.parametrize(
+    ("display", "while_running", "afterwards"),
+    [
+        ("preview", ["▸ thinking  Second one"], ["▸ thought"]),
+        ("full", ["▾ thinking", "  First one. Second one"], ["▾ thought", "  First one. Second one"]),
+        ("summary", ["▸ thinking"], ["▸ thought"]),
+    ],
+)
+def test_thinking_is_shown_as_configured(
+    display: ThinkingDisplay, while_running: list[str], afterwards: list[str]
+) -> None:
+    block = ThinkingBlock(Stopwatch(None), display=display)
+    block.feed("First one. ")
+    block.feed("Second one")
+    assert [line.text for line in block.lines(60)] == while_running
+    block.finish()
+    assert [line.text for line in block.lines(60)] == afterwards

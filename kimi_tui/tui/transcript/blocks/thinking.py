@@ -1,6 +1,7 @@
-"""Block for the model's thinking, folded to one line."""
+"""Block for the model's thinking, folded to one line unless it's shown in full."""
 
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.config.startup_settings import ThinkingDisplay
 from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.tui.markdown.styled_line import Span, Spans, StyledLine, text_style
 from kimi_tui.tui.markdown.wrap import truncate
@@ -16,8 +17,12 @@ class ThinkingBlock(SinglePieceBlock):
 
     label = tr_lazy("thinking")
 
-    def __init__(self, stopwatch: Stopwatch, *, margin: Spans = ()) -> None:
+    def __init__(
+        self, stopwatch: Stopwatch, *, display: ThinkingDisplay = "preview", margin: Spans = ()
+    ) -> None:
         super().__init__(margin=margin)
+        self.is_folded = display != "full"
+        self._has_preview = display == "preview"
         self._fragments: list[str] = []
         self._latest = ""
         self._stopwatch = stopwatch
@@ -56,7 +61,7 @@ class ThinkingBlock(SinglePieceBlock):
         """Return one row, and the full text if unfolded."""
         style = text_style("thinking")
         head: list[Span] = [("▸ " if self.is_folded else "▾ ", style), (self._summary(), style)]
-        if self.is_running and self.is_folded:
+        if self.is_running and self.is_folded and self._has_preview:
             latest = sanitize_line(self._latest).rpartition(". ")[2]
             head.append((f"  {latest}", text_style("thinking", "dim")))
         lines = [StyledLine(truncate(head, width))]
