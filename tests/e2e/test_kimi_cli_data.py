@@ -152,3 +152,22 @@ def test_sessions_of_earlier_versions_leave_kimi_clis_directory(shared: Program)
     assert "our own" in shared.run("sessions", "list").stdout
     assert theirs(shared) == before
     assert "our own" in run(shared, ours.parent.name, "/checkpoints")
+
+
+def test_a_session_without_a_state_file_is_found_by_its_folder_or_by_kimi_json(shared: Program) -> None:
+    elsewhere = Program(shared.home / "elsewhere", env={"KIMI_SHARE_DIR": str(shared.data_dir)})
+    assert f"Build it  {shared.work_dir}\n" in elsewhere.run("sessions", "list", "--all").stdout
+    (shared.data_dir / "kimi.json").unlink()
+    shutil.rmtree(shared.data_dir / "tui-sessions", ignore_errors=True)
+    assert "Build it" in shared.run("sessions", "list").stdout
+
+
+def test_a_title_that_kimi_cli_saves_later_is_shown(shared: Program) -> None:
+    state = context_of(shared, WRITTEN).with_name("state.json")
+    content = json.loads(state.read_text())
+    state.unlink()
+    assert "write a file" in shared.run("sessions", "list").stdout
+    state.write_text(json.dumps({**content, "custom_title": "My own title"}))
+    os.utime(state, (2_000_000_000, 2_000_000_000))
+    assert "My own title" in shared.run("sessions", "list").stdout
+    assert "My own title" in shared.run("sessions", "show", WRITTEN).stdout
