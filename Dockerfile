@@ -7,6 +7,8 @@ RUN pip install --no-cache-dir --prefix=/install --requirement requirements.txt 
     && pip install --no-cache-dir --prefix=/install --no-deps .
 
 FROM python:3.13-slim
+# The base image decides the versions.
+# hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends bubblewrap ca-certificates git \
     && rm -rf /var/lib/apt/lists/* \
@@ -17,7 +19,7 @@ COPY --from=build /install /usr/local
 ENV KIMI_SHARE_DIR=/data \
     LANG=C.UTF-8 \
     TERM=xterm-256color
-USER agent
+USER 1000
 WORKDIR /work
 VOLUME ["/data"]
 ENTRYPOINT ["kimi-tui"]

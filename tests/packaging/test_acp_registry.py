@@ -81,13 +81,13 @@ def test_the_icon_is_small_square_and_takes_the_themes_color() -> None:
     assert colors == {"currentColor", "none"}
 
 
-def test_the_command_of_the_entry_starts_an_agent_that_offers_a_sign_in(program: Program) -> None:
+def test_the_command_of_the_entry_starts_an_agent_that_offers_a_sign_in(tmp_path: Path) -> None:
     request = {
         "jsonrpc": "2.0",
         "id": 1,
         "method": "initialize",
         "params": {"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": True}}},
     }
-    done = program.run(*entry()["distribution"]["uvx"]["args"], stdin=json.dumps(request) + "\n")
+    done = Program(tmp_path).run(*entry()["distribution"]["uvx"]["args"], stdin=json.dumps(request) + "\n")
     (response,) = done.lines
     assert {method.get("type") for method in response["result"]["authMethods"]} & {"agent", "terminal"}

@@ -1,7 +1,8 @@
 """`make peers`: compare kimi-tui with the real Kimi CLI, and print the figures.
 
 Kimi CLI is installed from the package index into `.peers/`, or used from KIMI_TUI_PEER_KIMI_CLI (the path of
-its command). Its end-to-end suite isn't in the package: KIMI_CLI_CHECKOUT names a checkout of its source.
+its command). acpx is installed there with npm, or used from KIMI_TUI_PEER_ACPX. Kimi CLI's end-to-end suite
+isn't in its package: KIMI_CLI_CHECKOUT names a checkout of its source.
 """
 
 import os
@@ -17,11 +18,20 @@ from pathlib import Path
 
 from tests.e2e.program import KIMI_TUI
 from tests.peers.comparison import agreement, read_recording, run_all, write_recording
-from tests.peers.peer_programs import KIMI_CLI, find_kimi_cli, peer_kimi_cli, peer_kimi_tui
+from tests.peers.peer_programs import (
+    ACPX,
+    KIMI_CLI,
+    find_acpx,
+    find_kimi_cli,
+    peer_kimi_cli,
+    peer_kimi_tui,
+)
 
 ROOT = Path(__file__).parents[2]
 VENV = ROOT / ".peers" / "kimi-cli"
 REQUIREMENT = "kimi-cli==1.49.*"
+NODE_FOLDER = ROOT / ".peers" / "node"
+ACPX_REQUIREMENT = "acpx@0.19"
 CHECKOUT = "KIMI_CLI_CHECKOUT"
 PYTHONS = ("python3.14", "python3.13", "python3.12", "python3")
 
@@ -29,6 +39,7 @@ PYTHONS = ("python3.14", "python3.13", "python3.12", "python3")
 def main() -> int:
     """Run everything that can run here. Return 1 if a test failed."""
     print(f"Kimi CLI: {install_kimi_cli()}", flush=True)
+    print(f"acpx: {install_acpx()}", flush=True)
     compare_scenarios()
     run_suite()
     tests = [sys.executable, "-m", "pytest", "-n", "2", "tests/peers", "tests/e2e/test_kimi_cli_data.py"]
@@ -47,6 +58,25 @@ def install_kimi_cli() -> str:
         if (problem := _install(python)) is not None:
             return f"skipped, can't install {REQUIREMENT}: {problem}"
     os.environ[KIMI_CLI] = str(command)
+    return str(command)
+
+
+def install_acpx() -> str:
+    """Make acpx available to the tests. Return what is used, or why there is none."""
+    if (path := find_acpx()) is not None:
+        return path
+    command = NODE_FOLDER / "node_modules" / ".bin" / "acpx"
+    if not command.exists():
+        npm = shutil.which("npm")
+        if npm is None:
+            return "skipped, npm isn't installed"
+        NODE_FOLDER.mkdir(parents=True, exist_ok=True)
+        install = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(NODE_FOLDER), ACPX_REQUIREMENT]
+        done = subprocess.run(install, check=False, capture_output=True, text=True)
+        if done.returncode:
+            reason = (done.stderr.strip() or "unknown error").splitlines()[-1]
+            return f"skipped, can't install {ACPX_REQUIREMENT}: {reason}"
+    os.environ[ACPX] = str(command)
     return str(command)
 
 

@@ -14,9 +14,22 @@ KIMI_CLI = "KIMI_TUI_PEER_KIMI_CLI"
 """Environment variable: path of the command `kimi` of an installed Kimi CLI."""
 
 
+ACPX = "KIMI_TUI_PEER_ACPX"
+"""Environment variable: path of the command `acpx`, an ACP client."""
+
+
 def find_kimi_cli() -> str | None:
     """Return the path of Kimi CLI's command, or None if it isn't installed for these tests."""
-    path = os.environ.get(KIMI_CLI, "")
+    return _find_peer(KIMI_CLI)
+
+
+def find_acpx() -> str | None:
+    """Return the path of acpx, or None if it isn't installed for these tests."""
+    return _find_peer(ACPX)
+
+
+def _find_peer(variable: str) -> str | None:
+    path = os.environ.get(variable, "")
     return path if path and Path(path).is_file() else None
 
 
