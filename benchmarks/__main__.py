@@ -21,6 +21,7 @@ WORKLOADS = (
     "revert",
     "large_files",
     "workspaces",
+    "shell_steps",
 )
 EXPLICIT = ("soak",)
 """Workloads that only run if named explicitly."""

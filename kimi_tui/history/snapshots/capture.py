@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from kimi_tui.base.gc_control import gc_paused
 from kimi_tui.base.message_text import as_message, msg
+from kimi_tui.history.snapshots.attributes.known_attributes import KnownAttributes
 from kimi_tui.history.snapshots.attribution import COVERAGE, USER, ChangeAuthor
 from kimi_tui.history.snapshots.change_detection import (
     DetectedChanges,
@@ -80,6 +81,8 @@ class Capture:
         self._stat_cache = StatCache()
         self._entries: dict[str, Entry] = {}
         self._head: str | None = None
+        self.attributes = KnownAttributes({})
+        """The unusual attributes of files and directories."""
         self._known_paths = KnownPaths()
         self._strays: set[str] | None = None
         """Covered paths that a scan doesn't reach: a tool named them, or they have become ignored since they
@@ -162,6 +165,7 @@ class Capture:
             if manifest is not None:
                 with contextlib.suppress(ManifestMissing):
                     self._entries = self._store.manifests.entries(manifest)
+                    self.attributes = KnownAttributes(self._store.manifests.attributes(manifest))
                     self._head = manifest
                     return True
         return False
@@ -348,6 +352,7 @@ class Capture:
         always: bool,
         interrupted: InterruptedCall | None = None,
     ) -> CaptureResult:
+        self.attributes.note(detected.attributes)
         self._old_inodes, self._new_inodes = {}, {}
         if scan is not None:
             self._old_inodes, self._new_inodes = _changed_inodes(self._stat_cache, scan, detected)
@@ -430,9 +435,17 @@ class Capture:
         entries = dict(self._entries)
         apply_changes(changes, entries)
         head = self._store.manifests.append(
-            self._head, author, changes, entries, is_complete=is_complete, renames=renames
+            self._head,
+            author,
+            changes,
+            entries,
+            is_complete=is_complete,
+            renames=renames,
+            changed_attributes=self.attributes.changed,
+            attributes=self.attributes.current,
         )
         self._entries = entries
+        self.attributes.changed = {}
         if is_complete:
             self._known_paths.complete()
         return head
@@ -502,7 +515,7 @@ class Capture:
 def _changed_inodes(
     cache: StatCache, scan: Scan, detected: DetectedChanges
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the inodes of changed files before `scan`, and those after it, as far as known."""
+    """Return the inodes of changed files before `scan`, and those after it, if they are known."""
     old = {path: inode_of(key) for path in detected.changes if (key := cache.key(path))}
     new: dict[str, int] = {}
     for path, entry in detected.changes.items():

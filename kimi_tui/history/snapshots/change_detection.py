@@ -7,7 +7,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
+from kimi_tui.history.snapshots.attributes.file_attributes import FileAttributes, read_attributes
 from kimi_tui.history.snapshots.blob_store import BlobStore, max_whole_size
 from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entries, Entry, absolute_path, parents_of
@@ -36,6 +38,8 @@ class DetectedChanges:
     """Stat keys to cache; empty for paths that have to be read again."""
     stat_keys: dict[str, StatKey] = field(default_factory=dict)
     """Keys of the requested paths before they were read; an empty key for a missing path."""
+    attributes: dict[str, FileAttributes | None] = field(default_factory=dict)
+    """The unusual attributes of the files that were read, and of changed directories."""
     n_read: int = 0
     is_complete: bool = False
     """Whether they complete an incomplete state: a scan has looked at all files for the first time."""
@@ -68,11 +72,12 @@ def detect_from_scan(
 
     for path in scan.missing:
         add(path, None)
+    start = str(root)
     for path, entry in scan.entries.items():
-        add(path, entry)
+        if add(path, entry) and entry.kind == "folder":
+            detected.attributes[path] = _attributes_of_folder(absolute_path(start, path))
     free_space, limit = limits.total, limits.file
     n_files = len(scan.files)
-    start = str(root)
     large = max_whole_size(blobs)
     n_bytes = sum(size_of(key) for _, key in scan.files if size_of(key) <= limits.file)
     is_bulk = n_files >= _BULK_FILES or n_bytes >= _BULK_BYTES
@@ -94,7 +99,7 @@ def detect_from_scan(
                 limit = min(limit, 2 * limits.total - blobs.bytes_written)
             check = partial(deadline.check, number, n_files)
             try:
-                entry, key = store_content(
+                entry, key, attributes = store_content(
                     absolute_path(start, path), min(limit, free_space), stat_key, sink, check=check
                 )
             except FileNotFoundError:
@@ -103,6 +108,7 @@ def detect_from_scan(
                 continue
             detected.n_read += 1
             detected.keys[path] = key
+            detected.attributes[path] = attributes
             if entry.version and free_space < size <= limits.file:
                 if size <= limits.total and _is_probably_unchanged(entries.get(path), entry):
                     detected.keys[path] = ()  # a later capture with enough space decides
@@ -141,35 +147,58 @@ def detect_in_paths(
     all_paths |= {folder for path in all_paths for folder in parents_of(path)}
     for path in sorted(all_paths):
         if aliases.canonical(path) != path:
-            entry, detected.keys[path], detected.stat_keys[path] = None, (), ()
+            found = _PathContent()
         else:
-            entry, detected.keys[path], detected.stat_keys[path] = _read_path(
-                absolute_path(root, path), blobs, limits, partial(known_entry, path)
-            )
-        if entries.get(path) != entry:
-            detected.changes[path] = entry
+            found = _read_path(absolute_path(root, path), blobs, limits, partial(known_entry, path))
+        detected.keys[path], detected.stat_keys[path] = found.key, found.stat_key
+        if found.was_read:
+            detected.attributes[path] = found.attributes
+        if entries.get(path) != found.entry:
+            detected.changes[path] = found.entry
         detected.n_read += 1
     return detected
 
 
+def _attributes_of_folder(path: str) -> FileAttributes | None:
+    try:
+        return read_attributes(path, os.lstat(path))
+    except OSError:
+        return None
+
+
+class _PathContent(NamedTuple):
+    """What is at a path; by default nothing."""
+
+    entry: Entry | None = None
+    key: StatKey = ()
+    """The key to cache."""
+    stat_key: StatKey = ()
+    """The key before reading."""
+    attributes: FileAttributes | None = None
+    """The unusual attributes of a file or directory, if it was read."""
+    was_read: bool = False
+
+
 def _read_path(
     path: str, blobs: BlobStore, limits: SnapshotLimits, known_entry: Callable[[StatKey], Entry | None]
-) -> tuple[Entry | None, StatKey, StatKey]:
-    """Return the entry at a path, the key to cache, and the key before reading."""
+) -> _PathContent:
+    """Return what is at a path."""
     try:
         info = os.lstat(path)
         mode, key = stat.S_IMODE(info.st_mode), key_of(info)
         if stat.S_ISDIR(info.st_mode):
-            return Entry("folder", mode, 0, ""), (info.st_mode,), key
+            attributes = read_attributes(path, info)
+            return _PathContent(Entry("folder", mode, 0, ""), (info.st_mode,), key, attributes, was_read=True)
         if stat.S_ISLNK(info.st_mode):
-            return Entry("link", 0o777, 0, os.readlink(path)), key, key  # noqa: PTH115
+            return _PathContent(Entry("link", 0o777, 0, os.readlink(path)), key, key)  # noqa: PTH115
         if not stat.S_ISREG(info.st_mode):
-            return Entry("omitted", mode, 0, "not a regular file"), key, key
+            return _PathContent(Entry("omitted", mode, 0, "not a regular file"), key, key)
         if (entry := known_entry(key)) is not None:
-            return entry, stable_key(key), key
-        return *store_content(path, limits.file, key, blobs), key
+            return _PathContent(entry, stable_key(key), key)
+        content = store_content(path, limits.file, key, blobs)
+        return _PathContent(content.entry, content.key, key, content.attributes, was_read=True)
     except (FileNotFoundError, NotADirectoryError):
-        return None, (), ()
+        return _PathContent()
 
 
 def update_cache(cache: StatCache, detected: DetectedChanges) -> None:

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from kimi_tui.history.snapshots.attributes.file_attributes import FileAttributes, read_attributes
 from kimi_tui.history.snapshots.blob_store import BlobSink, max_whole_size
 from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.stat_cache import StatKey, stable_key
@@ -21,6 +22,8 @@ class StoredContent(NamedTuple):
     """The file with its stored content, or an omitted entry with the reason."""
     key: StatKey
     """The key to cache; empty if the file may change without changing its key."""
+    attributes: FileAttributes | None = None
+    """The unusual attributes of a file that was read."""
 
 
 class _UnreadableFile(Exception):
@@ -62,7 +65,8 @@ def store_content(
             except OSError as error:
                 return StoredContent(_unreadable_entry(error), stat_key)
             if len(data) == size:
-                return StoredContent(Entry("file", mode, size, sink.put(data)), cache_key)
+                entry = Entry("file", mode, size, sink.put(data))
+                return StoredContent(entry, cache_key, read_attributes(file, os.fstat(file)))
         info = os.fstat(file)
         mode = stat.S_IMODE(info.st_mode)
         if not stat.S_ISREG(info.st_mode):
@@ -72,7 +76,8 @@ def store_content(
             digest, length = sink.put_pieces(_read_pieces(file, sink.piece, limit, check))
         except _UnreadableFile as error:
             return StoredContent(error.entry, stat_key)
-        return StoredContent(Entry("file", mode, length, digest), cache_key if length == size else ())
+        entry = Entry("file", mode, length, digest)
+        return StoredContent(entry, cache_key if length == size else (), read_attributes(file, info))
     finally:
         os.close(file)
 

@@ -274,7 +274,7 @@ class FileHistory:
             incomplete=self.partial_coverage_reason or plan.incomplete,
             remarks=tuple(git_facts(self._store.work_dir, changes)),
         )
-        return add_write_notes(self._store.work_dir, plan)
+        return add_write_notes(self._store.work_dir, plan, self._capture.attributes.current)
 
     def execute(
         self,

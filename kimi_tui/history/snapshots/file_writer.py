@@ -1,6 +1,7 @@
 """Atomic writer for the working directory: at any moment a path has its old or its new content."""
 
 import contextlib
+import logging
 import os
 import stat
 from collections.abc import Collection
@@ -11,12 +12,16 @@ from types import TracebackType
 from typing import Self
 
 from kimi_tui.history.filesystem import write_all
+from kimi_tui.history.snapshots.attributes.file_attributes import FileAttributes
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.dir_handles import DirectoryHandles, PathRejected
 from kimi_tui.history.snapshots.entry import Entry, parents_of
 from kimi_tui.history.snapshots.stat_cache import StatKey, key_of, modification_key
 from kimi_tui.history.snapshots.work_filesystem import WorkFileSystem
 
+logger = logging.getLogger(__name__)
+
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER_MODE = 0o755
 _HOLE = 64 * 1024
 """Size of the blocks that are left out if they contain only zeros."""
@@ -98,11 +103,17 @@ class AtomicFileWriter:
         except (OSError, PathRejected):
             return False
 
-    def make_folder(self, path: str, mode: int) -> None:
-        """Create a directory, if it doesn't exist, that the owner can write to."""
+    def make_folder(self, path: str, mode: int, attributes: FileAttributes | None = None) -> None:
+        """Create a directory, if it doesn't exist, that the owner can write to. It gets the `attributes`."""
         folder, name = self._open_or_make_parent(path)
         if not stat.S_ISDIR(_mode(folder, name)):
             self._fs.mkdir(folder, name, mode | stat.S_IRWXU)
+            if attributes is not None:
+                file = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
+                try:
+                    self._set_attributes(file, folder, name, attributes)
+                finally:
+                    os.close(file)
 
     def folder_info(self, path: str) -> os.stat_result:
         """Return the stat data of a directory, also of the working directory itself, whose path is empty."""
@@ -118,10 +129,18 @@ class AtomicFileWriter:
         if stat.S_IMODE(current_mode) != mode:
             self._fs.chmod(folder, name, mode)
 
-    def stage(self, path: str, entry: Entry, *, temporary: str, fsync: bool) -> StatKey:
+    def stage(
+        self,
+        path: str,
+        entry: Entry,
+        *,
+        temporary: str,
+        fsync: bool,
+        attributes: FileAttributes | None = None,
+    ) -> StatKey:
         """Create a file or link under a `temporary` name in the directory of `path`; return its key.
 
-        A file is synced immediately if `fsync`, otherwise by the next `sync`.
+        A file gets the `attributes`, and is synced immediately if `fsync`, otherwise by the next `sync`.
         """
         folder, _ = self._open_or_make_parent(path)
         if entry.kind == "link":
@@ -130,6 +149,8 @@ class AtomicFileWriter:
         file = self._fs.create(folder, temporary)
         try:
             self._write_sparse(file, entry)
+            if attributes is not None:
+                self._set_attributes(file, folder, temporary, attributes)
             self._fs.set_mode(file, entry.mode)
             info = os.fstat(file)
             if fsync:
@@ -141,6 +162,21 @@ class AtomicFileWriter:
         finally:
             self._fs.close(file)
         return modification_key(key_of(info))
+
+    def _set_attributes(self, file: int, folder: int, name: str, attributes: FileAttributes) -> None:
+        """Set owner and extended attributes. One that can't be set is skipped.
+
+        The mode is set later: it may forbid that, and a change of the owner clears some of its bits.
+        """
+        for extended, value in attributes.extended.items():
+            try:
+                self._fs.set_extended_attribute(file, extended, value)
+            except (OSError, AttributeError):
+                logger.info("can't set %s of %s", extended, name, exc_info=True)
+        try:
+            self._fs.set_owner(folder, name, attributes.owner, attributes.group)
+        except OSError:
+            logger.info("can't set the owner of %s", name, exc_info=True)
 
     def _write_sparse(self, file: int, entry: Entry) -> None:
         """Write a content to an empty file. Long runs of zeros become holes, which take no space."""

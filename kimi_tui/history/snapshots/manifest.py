@@ -22,6 +22,7 @@ from typing import Any
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.filesystem import APPEND_FLAGS, LOCAL_FILE_SYSTEM, FileSystem, sync_folder, write_all
+from kimi_tui.history.snapshots.attributes.file_attributes import Attributes, FileAttributes
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
 from kimi_tui.history.snapshots.chunked_json import decode, encode
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply_changes
@@ -71,6 +72,10 @@ class Manifest:
     """Whether the state lists all covered files. Otherwise others may exist that no scan has looked for."""
     renames: Renames = field(default_factory=dict)
     """The files and directories among `changes` that were renamed: new path -> old path."""
+    attributes: Attributes = field(default_factory=dict)
+    """Attributes of paths that have changed since the parent; in a record with the whole state, all of them,
+    also the last ones of paths that no longer exist.
+    """
 
 
 class ManifestLog:
@@ -93,6 +98,8 @@ class ManifestLog:
         self._chain = 0
         self._chain_bytes = 0
         self._whole_bytes = 0
+        self._read_attributes: tuple[str, dict[str, FileAttributes]] = "", {}
+        """The state that was read last, and its attributes."""
         self._whole_times: dict[str, float] = {}
         """When the whole state was recorded that each state read so far is based on."""
 
@@ -105,14 +112,23 @@ class ManifestLog:
         *,
         is_complete: bool = True,
         renames: Renames = MappingProxyType({}),
+        changed_attributes: Attributes = MappingProxyType({}),
+        attributes: Attributes = MappingProxyType({}),
     ) -> str:
-        """Record that `changes` turned `parent` into `entries`; return the new id. Raises OSError."""
+        """Record that `changes` turned `parent` into `entries`; return the new id. Raises OSError.
+
+        `attributes` are those of all paths, `changed_attributes` those that have changed since `parent`.
+        """
         whole = self.needs_whole_state(parent)
         record = _to_json(parent, author, changes, entries if whole else None, self._clock())
         if not is_complete:
             record["partial"] = True
         if renames:
             record["renamed"] = dict(renames)
+        if recorded := attributes if whole else changed_attributes:
+            record["attributes"] = {
+                path: each.to_json() if each is not None else None for path, each in recorded.items()
+            }
         frame = _encode_frame(encode(record), whole=whole)
         segment, offset = self._append_frame(frame)
         if whole:
@@ -136,18 +152,28 @@ class ManifestLog:
 
     def entries(self, manifest: str) -> dict[str, Entry]:
         """Return the whole state. Raises ManifestMissing."""
-        changes: list[Changes] = []
+        records: list[Manifest] = []
         record = self.read(manifest)
         while record.whole is None:
-            changes.append(record.changes)
+            records.append(record)
             if record.parent is None:
                 break
             record = self.read(record.parent)
         self._whole_times[manifest] = record.time
         state = dict(record.whole or {})
-        for change in reversed(changes):
-            apply_changes(change, state)
+        attributes = dict(record.attributes) if record.whole is not None else {}
+        for each in reversed(records):
+            apply_changes(each.changes, state)
+            attributes |= each.attributes
+        known = {path: each for path, each in attributes.items() if each is not None}
+        self._read_attributes = manifest, known
         return state
+
+    def attributes(self, manifest: str) -> dict[str, FileAttributes]:
+        """Return the attributes known in a state. Raises ManifestMissing."""
+        if self._read_attributes[0] != manifest:
+            self.entries(manifest)
+        return self._read_attributes[1]
 
     def records_since(self, manifest: str, head: str) -> list[Manifest]:
         """Return the records after `manifest` up to `head`, oldest first.
@@ -322,6 +348,10 @@ def _from_json(manifest: str, data: bytes) -> Manifest:
         whole,
         is_complete="partial" not in record,
         renames=record.get("renamed", {}),
+        attributes={
+            path: FileAttributes.from_json(fields) if fields is not None else None
+            for path, fields in record.get("attributes", {}).items()
+        },
     )
 
 

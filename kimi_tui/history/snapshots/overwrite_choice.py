@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_tui.base.message_text import msg
+from kimi_tui.history.snapshots.attributes.file_attributes import extended_attributes
 from kimi_tui.history.snapshots.entry import Entry, absolute_path
 from kimi_tui.history.snapshots.open_files import FileId, OpenFiles, find_open_files
 
@@ -83,17 +84,6 @@ def _reasons(root: Path, path: str, info: os.stat_result, opened: OpenFiles) -> 
     if _id_of(info) in opened.programs:
         reasons.append(msg("the connection to {program}", program=opened.programs[_id_of(info)]))
     return reasons
-
-
-def extended_attributes(path: str) -> Sequence[str]:
-    """Return the names of a file's extended attributes, without those that the system sets."""
-    if not hasattr(os, "listxattr"):
-        return ()
-    try:
-        names = os.listxattr(path, follow_symlinks=False)
-    except OSError:
-        return ()
-    return [name for name in names if name != "security.selinux"]
 
 
 def _can_overwrite(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kimi_tui.history.snapshots.attributes.file_attributes import FileAttributes
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.wire.timeline import ConflictChoice, WhoChanged
 
@@ -45,6 +46,8 @@ class PlanItem:
     """The path at which the plan writes the current content, if that isn't a plain rename since both paths
     are in use. It is only executed along with that.
     """
+    attributes: FileAttributes | None = None
+    """The unusual attributes of what is created again, as far as they are known and can be set."""
     members: "tuple[PlanItem, ...]" = ()
     """The items of what is renamed along with a directory, without other changes."""
     added: int = 0

@@ -22,6 +22,7 @@ from kimi_tui.base.ids import new_temporary_name, new_uid
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.file_lock import Lock, flock
 from kimi_tui.history.filesystem import FileSystem, discard, replace_file
+from kimi_tui.history.snapshots.attributes.file_attributes import FileAttributes
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.change_detection import detect_in_paths
 from kimi_tui.history.snapshots.dir_handles import DirectoryHandles, PathRejected
@@ -132,7 +133,9 @@ class PlanExecutor:
         reverts files. Raises OSError if the write-ahead file can't be written, and what `recorder` raises.
         """
         uid = new_uid()
-        steps = _number_steps(uid, *_split_items(items))
+        items = list(items)
+        attributes = {item.path: item.attributes for item in items if item.attributes is not None}
+        steps = _number_steps(uid, *_split_items(items), attributes)
         if not steps:
             return ExecutionResult()
         make_private_dir(self._journals)
@@ -158,6 +161,7 @@ class PlanExecutor:
                 "in_place": sorted(step.path for step in steps if step.in_place),
                 "renames": {step.path: step.renamed_from for step in steps if step.renamed_from},
                 "whole_folders": sorted(whole_folders),
+                "attributes": {path: each.to_json() for path, each in attributes.items()},
             }
             self._write_json(journal, intention)
             expected = {step.path: current_entries.get(step.path) for step in steps}
@@ -321,7 +325,12 @@ def _split_items(items: Iterable[PlanItem]) -> tuple[list[_PathChange], dict[str
     return changes, renames
 
 
-def _number_steps(uid: str, changes: Iterable[_PathChange], renames: Renames) -> list[PlanStep]:
+def _number_steps(
+    uid: str,
+    changes: Iterable[_PathChange],
+    renames: Renames,
+    attributes: Mapping[str, FileAttributes],
+) -> list[PlanStep]:
     changes = list(changes)
     entries = {path: now for path, now, _ in changes}
     new_names = {old: path for path, old in renames.items()}
@@ -334,6 +343,7 @@ def _number_steps(uid: str, changes: Iterable[_PathChange], renames: Renames) ->
             renamed_from=renames.get(path, ""),
             source=entries.get(renames.get(path, "")),
             renamed_to=new_names.get(path, ""),
+            attributes=attributes.get(path),
         )
         for number, (path, now, then) in enumerate(changes)
     ]
@@ -405,9 +415,13 @@ def _read_journal(journal: Path, root: Path) -> _Journal | None:
             return None
         recorded = ((path, _to_entry(now), _to_entry(then)) for path, now, then in record["steps"])
         in_place = set(record.get("in_place", ()))
+        attributes = {
+            str(path): FileAttributes.from_json(fields)
+            for path, fields in record.get("attributes", {}).items()
+        }
         steps = [
             replace(step, in_place=step.path in in_place)
-            for step in _number_steps(journal.stem, recorded, record.get("renames", {}))
+            for step in _number_steps(journal.stem, recorded, record.get("renames", {}), attributes)
         ]
         folders = {str(path): int(mode) for path, mode in record.get("read_only_folders", {}).items()}
         whole_folders = list(map(str, record.get("whole_folders", ())))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from kimi_tui.history.snapshots.attributes.file_attributes import FileAttributes
 from kimi_tui.history.snapshots.dir_handles import PathRejected
 from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.file_writer import AtomicFileWriter, WriteTarget
@@ -54,6 +55,8 @@ class PlanStep:
     source_key: StatKey = ()
     """Key of the entry at `renamed_from`."""
     renamed_to: str = ""
+    attributes: FileAttributes | None = None
+    """The attributes of what is created again, if they are unusual."""
 
     def after_rename(self) -> "PlanStep":
         """Return the step that remains after the rename."""
@@ -218,9 +221,15 @@ class PlanStepRunner:
                 if not is_removed and then is not None and phase == "remove left directories":
                     raise PathRejected("the directory isn't empty")
             case "make directories" if step.then is not None and then == "folder":
-                writer.make_folder(step.path, step.then.mode)
+                writer.make_folder(step.path, step.then.mode, step.attributes)
             case "prepare" if step.then is not None and step.stages_file:
-                key = writer.stage(step.path, step.then, temporary=step.temporary, fsync=fsync)
+                key = writer.stage(
+                    step.path,
+                    step.then,
+                    temporary=step.temporary,
+                    fsync=fsync,
+                    attributes=step.attributes,
+                )
                 self.written[step.path] = WrittenFile(step.then, key)
             case "overwrite" if step.now is not None and step.then is not None and step.in_place:
                 key = writer.overwrite(step.path, step.then, old=step.now, expected_key=step.seen)

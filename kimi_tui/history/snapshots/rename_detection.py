@@ -44,7 +44,7 @@ def find_renames(
     """Return the renames among `changes`, which lead from the entries `before`.
 
     `known` are renames that aren't in doubt; `likely` are those that the program which made the changes
-    reports. The inodes are those of changed paths before and after the changes, as far as known.
+    reports. The inodes are those of changed paths before and after the changes, if they are known.
     """
     gone: dict[str, Entry] = {}
     new: dict[str, Entry] = {}
@@ -178,7 +178,7 @@ class _RenameSearch:
             self._pair(path, old)
 
     def _rewritten(self) -> list[str]:
-        """Return the paths whose content isn't similar to what it was, so that it may be another file."""
+        """Return the paths whose new content isn't similar to the old one, so it may be another file's."""
         paths = [path for path in self._replaced if path not in self._used or path not in self.found]
         if len(paths) > _MAX_COMPARED:
             return []

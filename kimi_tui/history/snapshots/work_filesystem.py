@@ -83,6 +83,14 @@ class WorkFileSystem(Protocol):
         """Set the permission bits of a file or directory, not of a link."""
         ...
 
+    def set_owner(self, folder: int, name: str, owner: int, group: int) -> None:
+        """Set the owner and group of a file or directory."""
+        ...
+
+    def set_extended_attribute(self, file: int, name: str, value: bytes) -> None:
+        """Set an extended attribute of an open file or directory."""
+        ...
+
 
 class LocalWorkFileSystem:
     """The calls of the operating system."""
@@ -151,6 +159,14 @@ class LocalWorkFileSystem:
     def chmod(self, folder: int, name: str, mode: int) -> None:
         """Implement `WorkFileSystem.chmod`."""
         os.chmod(name, mode, dir_fd=folder)
+
+    def set_owner(self, folder: int, name: str, owner: int, group: int) -> None:
+        """Implement `WorkFileSystem.set_owner`."""
+        os.chown(name, owner, group, dir_fd=folder, follow_symlinks=False)
+
+    def set_extended_attribute(self, file: int, name: str, value: bytes) -> None:
+        """Implement `WorkFileSystem.set_extended_attribute`."""
+        os.setxattr(file, name, value)
 
 
 LOCAL_WORK_FILE_SYSTEM = LocalWorkFileSystem()

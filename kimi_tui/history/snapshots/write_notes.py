@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from kimi_tui.base.message_text import msg
+from kimi_tui.base.message_text import as_message, msg
+from kimi_tui.history.snapshots.attributes.file_attributes import FileAttributes, describe_losses
 from kimi_tui.history.snapshots.entry import parents_of
 from kimi_tui.history.snapshots.overwrite_choice import OverwriteChoice, choose_overwrites
 from kimi_tui.history.snapshots.plan import Plan, PlanItem
@@ -13,17 +14,18 @@ _DATABASE_SUFFIXES = ("-wal", "-shm", "-journal")
 """Suffixes of the files that belong to a SQLite database, https://sqlite.org/tempfiles.html."""
 
 
-def add_write_notes(root: Path, plan: Plan) -> Plan:
+def add_write_notes(root: Path, plan: Plan, attributes: Mapping[str, FileAttributes]) -> Plan:
     """Return `plan` with notes about the files that would not simply be replaced.
 
-    A file that a program has open isn't deleted by default, since the program may still write to it.
+    An item that creates a path again gets its `attributes`, or a note about those that can't be set. A file
+    that a program has open isn't deleted by default, since the program may still write to it.
     """
     selected = [item for item in plan.items if item.is_selected]
     choice = choose_overwrites(root, ((item.path, item.now, item.then) for item in selected))
     kept = _open_files_to_keep(selected, choice.open_in)
     needed = {folder for path in kept for folder in parents_of(path)}
     items = tuple(
-        _add_note(item, choice, kept)
+        _add_attributes(_add_note(item, choice, kept), attributes)
         for item in plan.items
         if item.path not in needed or item.then is not None or not item.is_selected
     )
@@ -36,6 +38,20 @@ def add_write_notes(root: Path, plan: Plan) -> Plan:
             ),
         )
     return replace(plan, items=items, remarks=remarks)
+
+
+def _add_attributes(item: PlanItem, attributes: Mapping[str, FileAttributes]) -> PlanItem:
+    """Return the item with the attributes that the path had when it existed."""
+    if item.now is not None or item.then is None or item.renamed_to:
+        return item
+    if (known := attributes.get(item.path)) is None or item.then.kind not in ("file", "folder"):
+        return item
+    if losses := describe_losses(known):
+        note = msg("not kept: {attributes}", attributes=", ".join(losses))
+        if item.note:
+            note = msg("{note} · {more}", note=as_message(item.note), more=note)
+        item = replace(item, note=note)
+    return replace(item, attributes=known)
 
 
 def _open_files_to_keep(selected: list[PlanItem], open_in: Mapping[str, str]) -> dict[str, str]:

@@ -37,6 +37,15 @@ BULK = tuple(f"bulk/{number}" for number in range(24))
 
 paths = st.sampled_from(PATHS)
 sessions = st.sampled_from(SESSIONS)
+additions = st.tuples(
+    st.tuples(st.sampled_from(["append", "prepend"]), st.just(""), st.sampled_from(["tail\n", ""])),
+    st.integers(0, 5),
+)
+renames = st.tuples(
+    st.sampled_from(["swap", "chain", "move"]),
+    st.sampled_from(["a", "d/a", "d/b", "d"]),
+    st.sampled_from(["a", "b", "d/a", "d/b", "moved"]),
+)
 edits = st.one_of(
     st.tuples(st.just("write"), paths, st.sampled_from(["", "1\n", "1\n2\n3\n", "1\n2\nx\n"])),
     st.tuples(st.just("append"), paths, st.sampled_from(["tail\n", "more\n"])),
@@ -204,6 +213,21 @@ class RandomOrders(RuleBasedStateMachine):
             if number == 0 and saved is not None:
                 self.user_edits(saved, True, 1)
         self.command_ends(session)
+
+    @rule(session=sessions, renames_=st.lists(renames, min_size=1, max_size=3), edits_=st.lists(additions))
+    def files_are_renamed_and_edited(
+        self, session: str, renames_: list[Edit], edits_: list[tuple[Edit, int]]
+    ) -> None:
+        """Rename files in one or several commands; the user then edits some of them."""
+        self.checkpoint(session)
+        for number, rename in enumerate(renames_):
+            self.command_edits(session, rename)
+            if number % 2:
+                self.command_ends(session)
+        self.command_ends(session)
+        names = [name for _, *names in renames_ for name in names if self.oracle.read(name)]
+        for (kind, _, text), number in edits_ if names else ():
+            self.user_edits((kind, names[number % len(names)], text), kind == "append", 1)
 
     @rule(session=sessions)
     def command_begins(self, session: str) -> None:

@@ -133,6 +133,41 @@ PLAN = RevertPlan(
     ("sed -i s/ok/OK/ src/auth.py", "git push origin main"),
     turns=1,
 )
+RENAMES_PLAN = RevertPlan(
+    9,
+    "user",
+    (
+        PlannedFile(
+            "lib/",
+            "rename",
+            by="both",
+            no_diff=msg("Only the name changes. Files that go back with it: {count}.", count=3),
+            renamed_to="src/",
+        ),
+        PlannedFile(
+            "old.py",
+            "restore",
+            2,
+            0,
+            note=msg("moved back from {path}", path="new.py"),
+            diff=DiffBlock("old.py", NEW, OLD, 12, 12),
+            by="both",
+        ),
+        PlannedFile(
+            "new.py",
+            "restore",
+            0,
+            2,
+            note=msg("moved back from {path}", path="old.py"),
+            diff=DiffBlock("new.py", OLD, NEW, 12, 12),
+            by="agent",
+        ),
+        PlannedFile("run.sh", "recreate", 1, 0, note=msg("not kept: {attributes}", attributes="hard link")),
+    ),
+    ("git mv src lib",),
+    turns=1,
+)
+"""A renamed folder, and two files that the agent swapped."""
 COMPARISON = Comparison(
     2,
     None,

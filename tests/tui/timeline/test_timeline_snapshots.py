@@ -18,7 +18,7 @@ from tests.tui.app_driver import AppDriver
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
 from tests.tui.test_snapshots import STATUS, Act, CompareSnapshot, press_key, wait_until_settled
 from tests.tui.timeline.sample_hunks import HUNKS_PLAN
-from tests.tui.timeline.sample_timeline import COMPARISON, MESSAGES, NOW, PLAN, TIMELINE
+from tests.tui.timeline.sample_timeline import COMPARISON, MESSAGES, NOW, PLAN, RENAMES_PLAN, TIMELINE
 
 
 @pytest.fixture(autouse=True)
@@ -141,6 +141,13 @@ def test_the_choices_for_a_conflict(
     compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice
 ) -> None:
     assert compare_timeline("f3", "down", "enter", "down", "2", size=size, theme=theme, plan=HUNKS_PLAN)
+
+
+@SIZES
+def test_the_renames_of_a_plan(
+    compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice
+) -> None:
+    assert compare_timeline("f3", "down", "enter", "down", size=size, theme=theme, plan=RENAMES_PLAN)
 
 
 def test_the_plan_of_a_dmail_on_a_small_terminal(compare_timeline: CompareSnapshot) -> None:

@@ -153,7 +153,7 @@ class Planner:
         """Return the item that restores what something else was renamed to `path` over."""
         item = self._item(path_history.undo_agent_renames(path), path_history)
         if item.action == "conflict" and item.then is None:
-            item = replace(item, then=path_history.states[-2])  # what was lost, if the user wants it
+            item = replace(item, then=path_history.states[-2])  # the lost content, if the user selects it
         return replace(item, by=path_history.by)
 
     def _versions(self, path_history: PathHistory) -> tuple[ItemVersion, ...]:

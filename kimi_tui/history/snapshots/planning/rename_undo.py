@@ -1,10 +1,9 @@
-"""Undo of renames in a plan: a file that the agent renamed goes back to its old name, with later edits.
+"""Undo of renames in a plan: a file that the agent renamed gets its old name again, with later edits.
 
-Meanwhile a rename is two items, one that removes the new name and one that creates the old one, so that rules
+First, a rename is two items, one that removes the new name and one that creates the old one, so that rules
 about directories see both. At the end they are joined into one, and those of a directory's members into its
-item. If something else goes back to the new name, or leaves the old one, as after a swap, both items stay:
-they write the contents, and the one that overwrites a content is executed only along with the one that keeps
-it.
+item. If another file gets the new name or has the old one, as after a swap, both items stay: they write the
+contents, and the item that overwrites a content is executed only along with the one that keeps it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -78,7 +77,7 @@ class RenameUndo:
             self._joined[path] = replace(item, renamed_to=old, replaced=self._now.get(old))
 
     def _keep_impossible(self) -> None:
-        """Keep what can't go back since its old name isn't free, and what isn't free for that reason."""
+        """Keep files whose old name isn't free, and those whose old name isn't free as a result."""
         while taken := [path for path in sorted(self._old_names) if not self._is_free(path)]:
             for path in taken:
                 old, item = self._old_names.pop(path), self._joined.pop(path)
@@ -136,7 +135,7 @@ class RenameUndo:
             self._restore_replaced(path, restored)
 
     def _restore_replaced(self, path: str, restored: PlanItem) -> None:
-        """Restore what was at `path` before something else was renamed to it, if that leaves `path`."""
+        """Restore the file that another one replaced at `path`, if the other one leaves `path`."""
         current, item = self._now.get(path), self._items.get(path)
         is_leaving = path in self._old_names and _is_movable(current)
         is_created = item is not None and item.action == "delete" and not _is_folder(current)

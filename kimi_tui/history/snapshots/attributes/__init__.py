@@ -1,0 +1,1 @@
+"""Attributes of files besides content and mode: owner, number of names, extended attributes."""

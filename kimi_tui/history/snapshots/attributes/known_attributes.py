@@ -1,0 +1,26 @@
+"""The unusual attributes of a project's files, and those that have changed since the last record."""
+
+from collections.abc import Mapping
+
+from kimi_tui.history.snapshots.attributes.file_attributes import Attributes, FileAttributes
+
+
+class KnownAttributes:
+    """The unusual attributes of files and directories, also the last ones of those that don't exist."""
+
+    def __init__(self, attributes: Mapping[str, FileAttributes]) -> None:
+        self.current = dict(attributes)
+        """The attributes by path."""
+        self.changed: dict[str, FileAttributes | None] = {}
+        """Those that aren't recorded yet."""
+
+    def note(self, attributes: Attributes) -> None:
+        """Note the attributes of files that were read."""
+        for path, each in attributes.items():
+            if each == self.current.get(path):
+                continue
+            self.changed[path] = each
+            if each is not None:
+                self.current[path] = each
+            else:
+                del self.current[path]
