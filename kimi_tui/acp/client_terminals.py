@@ -29,6 +29,11 @@ class ClientTerminals:
         self._client = client
         self._session = session
 
+    @property
+    def is_available(self) -> bool:
+        """Whether the client has terminals."""
+        return self._client.has_terminals
+
     async def run(
         self,
         command: str,
@@ -44,7 +49,7 @@ class ClientTerminals:
         Clients start a program rather than a command line, so this starts the shell whose syntax the
         permission rules assume.
         """
-        if not self._client.has_terminals:
+        if not self.is_available:
             return None
         try:
             terminal_id = await self._client.create_terminal(

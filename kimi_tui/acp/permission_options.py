@@ -10,12 +10,16 @@ _ANSWERS: dict[str, ApprovalAnswer] = {
     "allow_once": "approve",
     "allow_for_session": "approve_for_session",
     "allow_always": "approve_always",
+    "run_directly": "run_directly",
     "reject": "reject",
 }
 
 
 def permission_options(request: ApprovalRequest) -> list[PermissionOption]:
-    """Return the options for the user. Requests without a rule can't be allowed for longer than once."""
+    """Return the options for the user. Requests without a rule can't be allowed for longer than once.
+
+    A command whose result is shown can also be run without restrictions.
+    """
     options = [PermissionOption(option_id="allow_once", name="Yes", kind="allow_once")]
     if request.rule is not None:
         rule = sanitize_line(request.rule)
@@ -25,6 +29,8 @@ def permission_options(request: ApprovalRequest) -> list[PermissionOption]:
             ),
             PermissionOption(option_id="allow_always", name=f"Always allow {rule}", kind="allow_always"),
         ]
+    if request.effects is not None:
+        options.append(PermissionOption(option_id="run_directly", name="Run it for real", kind="allow_once"))
     return [*options, PermissionOption(option_id="reject", name="No", kind="reject_once")]
 
 

@@ -27,6 +27,9 @@ from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.base.tool_arguments import PartialToolArguments
+from kimi_tui.frontend.text.effect_lines import describe_effects
+from kimi_tui.frontend.text.request_summary import reason_of
+from kimi_tui.wire.display_blocks import BriefBlock, DisplayBlock
 from kimi_tui.wire.events import ToolOutput, ToolResult
 from kimi_tui.wire.requests import ApprovalRequest
 
@@ -173,9 +176,11 @@ class ToolCallRegistry:
 
         There are updates only if the client doesn't know the call yet.
         """
-        content = list(display_content(request.display, work_dir=self._work_dir))
+        content = list(display_content(_shown_blocks(request), work_dir=self._work_dir))
         if not any(item.type == "diff" for item in content):
             content.insert(0, as_tool_call_content(text_block(sanitize_line(request.description))))
+        if reason := reason_of(request):
+            content.append(as_tool_call_content(text_block(reason)))
         return self._ensure_started(request.tool_call_id, request.sender, request.description, content)
 
     def build_question_update(
@@ -256,6 +261,15 @@ class ToolCallRegistry:
             summary = summary[: _MAX_TITLE_CHARS - 1] + "…"
         title = f"{name}: {summary}" if summary else name
         return f"{self._sender}: {title}" if self._sender else title
+
+
+def _shown_blocks(request: ApprovalRequest) -> list[DisplayBlock]:
+    """Return the request's display blocks, with all effects of its command instead of their summary."""
+    if request.effects is None:
+        return list(request.display)
+    text = "\n".join(line.text for line in describe_effects(request.effects))
+    effects = BriefBlock(build_code_block(text))
+    return [effects if isinstance(block, BriefBlock) else block for block in request.display]
 
 
 def _terminals(call: _TrackedCall) -> list[ToolCallContent]:

@@ -7,8 +7,8 @@ from typing import Literal, Protocol, assert_never
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.config.startup_settings import NotifyMode
 from kimi_tui.frontend.message_batch import MessageBatch
-from kimi_tui.frontend.request_summary import question_of
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.text.request_summary import question_of
 from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.wire.events import Notification, TurnEnd
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, UserRequest

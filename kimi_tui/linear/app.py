@@ -36,7 +36,7 @@ from kimi_tui.linear.event_printer import EventPrinter
 from kimi_tui.linear.line_input import LineInput
 from kimi_tui.linear.output import LineOutput
 from kimi_tui.linear.prompt_images import PromptImages
-from kimi_tui.linear.requests import RequestPrompter, ask_choice
+from kimi_tui.linear.requests import AnswerTooLate, RequestPrompter, ask_choice
 from kimi_tui.linear.session_context import SessionCommandContext
 from kimi_tui.wire.channel import Wire, WireClosed
 from kimi_tui.wire.commands import RunShell
@@ -105,6 +105,8 @@ class LinearApp:
             notifier=notifier,
         )
         self._prompter = RequestPrompter(self._context)
+        self._asked_id = ""
+        """Id of the request whose answer is being typed; empty if there is none."""
         self._history = InputHistory(data_dir=options.data_dir, work_dir=options.work_dir)
         self._exit_press = DoublePress(within_s=_DOUBLE_PRESS_S, clock=options.clock)
 
@@ -217,7 +219,15 @@ class LinearApp:
 
     async def _answer_request(self) -> None:
         request, *others = self.state.requests
-        answer = await self._prompter.answer(request, waiting_count=len(others))
+        self._asked_id = request.id
+        try:
+            answer = await self._prompter.answer(request, waiting_count=len(others))
+        except AnswerTooLate as late:
+            if late.prompt:
+                self._unsent.queued_prompts.append(late.prompt)
+            return
+        finally:
+            self._asked_id = ""
         if answer is None:
             self.leave()
         else:
@@ -242,8 +252,11 @@ class LinearApp:
     # the session
 
     def show_state(self, state: SessionViewState) -> None:
-        """Save the prompts that the engine hasn't recorded yet."""
+        """Save the prompts that the engine hasn't recorded yet, and report that a request was closed."""
         self._unsent.set_state(state)
+        if self._asked_id and all(request.id != self._asked_id for request in state.requests):
+            self._asked_id = ""
+            self._context.write_line(tr("The request was closed. Type a prompt, or press enter."))
 
     def show_batch(self, batch: MessageBatch) -> None:
         """Print messages."""

@@ -14,8 +14,8 @@ from kimi_tui.base.content_parts import (
 )
 from kimi_tui.base.terminal_text import sanitize, sanitize_line, show_invisible
 from kimi_tui.base.tool_arguments import PartialToolArguments
-from kimi_tui.frontend.effect_lines import describe_effects
-from kimi_tui.frontend.request_summary import question_of, reason_of, source_of
+from kimi_tui.frontend.text.effect_lines import describe_effects
+from kimi_tui.frontend.text.request_summary import question_of, reason_of, source_of
 from kimi_tui.frontend.text_diff import diff_rows
 from kimi_tui.frontend.unusual_lines import find_unusual_lines
 from kimi_tui.i18n.translate import tr, translate_message

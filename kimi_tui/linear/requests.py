@@ -24,6 +24,16 @@ _MAX_PREVIEW_LINES = 30
 _KEYS: dict[ChoiceId, str] = {
     "once": "y", "session": "a", "always": "p", "direct": "x", "no": "n", "feedback": "f", "edit": "e"
 }  # fmt: skip
+_SHORT_ANSWERS = frozenset({"", "yes", "no", "s", *_KEYS.values()})
+
+
+class AnswerTooLate(Exception):
+    """A request was closed while its answer was awaited."""
+
+    def __init__(self, line: str) -> None:
+        super().__init__(line)
+        self.prompt = "" if line.strip().lower() in _SHORT_ANSWERS or line.strip().isdecimal() else line
+        """The line that was typed, if it is more than a key that would have answered the request."""
 
 
 class RequestPrompter:
@@ -35,6 +45,8 @@ class RequestPrompter:
     async def answer(self, request: UserRequest, *, waiting_count: int) -> Answer | None:
         """Return the user's answer, or None at the end of the input. `waiting_count` more requests are
         open.
+
+        Raises AnswerTooLate.
         """
         match request:
             case ApprovalRequest():
@@ -43,6 +55,13 @@ class RequestPrompter:
                 return await self._ask_questions(request)
             case _:
                 assert_never(request)
+
+    async def _ask(self, request: UserRequest, prompt: str) -> str | None:
+        """Read a line that is part of an answer. Raises AnswerTooLate."""
+        line = await self._context.ask(prompt)
+        if line is not None and all(each.id != request.id for each in self._context.state.requests):
+            raise AnswerTooLate(line)
+        return line
 
     # approvals
 
@@ -59,7 +78,7 @@ class RequestPrompter:
             options = [f"{key}: {choice.label_text()}" for key, choice in choices.items()]
             # On a line of its own, since the prompt is printed again after each line that appears above it.
             self._context.write_line(tr("{options}; s: Show all.", options="; ".join(options)))
-            line = await self._context.ask(tr("Answer: "))
+            line = await self._ask(request, tr("Answer: "))
             if line is None:
                 return None
             key = line.strip().lower()
@@ -69,7 +88,7 @@ class RequestPrompter:
             elif choice is None:
                 self._context.write_line(tr("Type one of: {keys}.", keys=", ".join([*choices, "s"])))
             elif choice.id == "feedback":
-                feedback = await self._context.ask(tr("What should it do instead? "))
+                feedback = await self._ask(request, tr("What should it do instead? "))
                 if feedback is not None and feedback.strip():
                     return ApprovalResponse(request.id, "reject", feedback.strip())
             elif choice.id == "edit":
@@ -81,8 +100,8 @@ class RequestPrompter:
             elif choice.id in ALLOWING and not seen_all:
                 self._context.write_line(tr("Part of the command wasn't shown yet. Type s to show all."))
             elif choice.id == "always":
-                rule = await self._context.ask(
-                    tr("Rule (enter to add {rule}): ", rule=sanitize_line(request.rule or ""))
+                rule = await self._ask(
+                    request, tr("Rule (enter to add {rule}): ", rule=sanitize_line(request.rule or ""))
                 )
                 if rule is not None:
                     return ApprovalResponse(request.id, "approve_always", rule=rule.strip() or None)
@@ -109,10 +128,11 @@ class RequestPrompter:
             for position, option in enumerate(question.options, 1):
                 description = f", {sanitize_line(option.description)}" if option.description else ""
                 self._context.write_line(f"{position}. {sanitize_line(option.label)}{description}")
-            line = await self._context.ask(
+            line = await self._ask(
+                request,
                 tr("Option numbers, or your own answer (empty to skip): ")
                 if question.multi_select
-                else tr("Option number, or your own answer (empty to skip): ")
+                else tr("Option number, or your own answer (empty to skip): "),
             )
             if line is None:
                 return None

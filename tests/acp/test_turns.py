@@ -247,13 +247,14 @@ async def test_todos_are_sent_as_the_plan(home: SessionEnv) -> None:
 
 
 async def test_command_output_is_streamed(home: SessionEnv) -> None:
-    home.script(bash("b1", "echo early; while [ ! -e go ]; do sleep 0.05; done; echo late"), "text: done")
+    go = home.path / "go"  # outside of the command's view of the working directory
+    home.script(bash("b1", f"echo early; while [ ! -e {go} ]; do sleep 0.05; done; echo late"), "text: done")
     async with connect_editor(home, yolo=True) as harness:
         editor = harness.editor
         session = await editor.new(home.work_dir)
         turn = editor.start_prompt(session, "run")
         await editor.wait_for(lambda: "early" in str(editor.updates_of(session, "tool_call_update")))
-        home.file("go").touch()
+        go.touch()
         await turn
         [content] = editor.call(session).content or []
         assert content.content.text == "```\nearly\nlate\n```"

@@ -21,6 +21,7 @@ from kimi_tui.wire.events import (
     Notification,
     ReplayBegin,
     ReplayEnd,
+    RequestClosed,
     SlashCommandInfo,
     SnapshotProgress,
     StepBegin,
@@ -138,6 +139,23 @@ async def test_a_permission_request_is_answered_with_a_letter(open_linear_app: A
         await request_task
         assert driver.engine.answers[0].response == "approve"
         assert "Type one of: y, a, p, n, f, e, s." in driver.lines.text
+
+
+async def test_a_line_typed_after_a_request_was_closed_is_the_next_prompt(open_linear_app: Any) -> None:
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        driver.lines.type("first")
+        await driver.wait_until(lambda: driver.commands_of(Prompt))
+        driver.engine.send(TurnBegin("first"), ToolCall("c1", FunctionCall("EditFile", "{}")))
+        request_task = asyncio.create_task(driver.engine.ask(EDIT))
+        await driver.wait_for_prompt()
+        driver.engine.send(RequestClosed(EDIT.id), TurnEnd("cancelled"))
+        await driver.wait_until(lambda: "The request was closed." in driver.lines.text)
+        driver.lines.type("second")
+        await driver.wait_until(lambda: len(driver.commands_of(Prompt)) == 2)
+        assert driver.commands_of(Prompt)[-1].user_input == "second"
+        assert not driver.engine.answers
+        request_task.cancel()
 
 
 async def test_the_answers_to_a_request_are_not_part_of_the_prompt(open_linear_app: Any) -> None:

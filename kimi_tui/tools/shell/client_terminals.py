@@ -10,6 +10,11 @@ from kimi_tui.tools.shell.shell import ExitStatus
 class Terminals(Protocol):
     """Runs commands in a client's terminals, such as those of an editor."""
 
+    @property
+    def is_available(self) -> bool:
+        """Whether the client has terminals."""
+        ...
+
     async def run(
         self,
         command: str,
@@ -29,6 +34,8 @@ class Terminals(Protocol):
 
 class NoTerminals:
     """Stands for the absence of terminals: commands are processes of this program."""
+
+    is_available = False
 
     async def run(
         self,

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.apply_edit import apply_edit
-from kimi_tui.frontend.request_summary import danger_of, source_of, subject_of
+from kimi_tui.frontend.text.request_summary import danger_of, source_of, subject_of
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.approvals.edit_proposal import edit_proposal
 from kimi_tui.tui.approvals.request_body import RequestBody, change_counts

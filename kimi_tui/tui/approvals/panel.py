@@ -12,8 +12,8 @@ from textual.widgets import Static
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.answer_choices import ALLOWING, RESPONSES, ChoiceId, choices_for
-from kimi_tui.frontend.request_summary import danger_of, question_of, rule_of, source_of
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.text.request_summary import danger_of, question_of, rule_of, source_of
 from kimi_tui.i18n.translate import tr, tr_n
 from kimi_tui.tui.approvals.answer_row import AnswerButton, AnswerRow
 from kimi_tui.tui.approvals.pending_approval import PendingApproval

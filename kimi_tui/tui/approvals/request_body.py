@@ -7,8 +7,8 @@ from textual.message import Message
 from textual.strip import Strip
 
 from kimi_tui.base.terminal_text import sanitize_line, show_invisible
-from kimi_tui.frontend.effect_lines import LineKind, describe_effects
-from kimi_tui.frontend.request_summary import reason_of, rule_of
+from kimi_tui.frontend.text.effect_lines import LineKind, describe_effects
+from kimi_tui.frontend.text.request_summary import reason_of, rule_of
 from kimi_tui.frontend.unusual_lines import find_unusual_lines
 from kimi_tui.i18n.translate import tr_n
 from kimi_tui.tui.markdown.styled_line import BLANK, Span, StyledLine, span_width, text_style
