@@ -5,6 +5,7 @@ a scan for changes needs.
 """
 
 import asyncio
+import os
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -16,15 +17,22 @@ from benchmarks.figure import Figure, median
 from benchmarks.project import make_project, sample_files
 from benchmarks.scale import Scale
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
+from kimi_tui.permission.effect_review import review_changes
+from kimi_tui.permission.rule_set import RuleSet
+from kimi_tui.permission.secret_file_index import SecretFileIndex
+from kimi_tui.tools.shell.effect_summary import build_changes
 from kimi_tui.tools.shell.shell import Shell
 from kimi_tui.workspaces.command_process import DirectStarter, ProcessStarter
 from kimi_tui.workspaces.open_record import WorkspaceOwner
+from kimi_tui.workspaces.sandbox.policy import SandboxPolicy, build_policy
+from kimi_tui.workspaces.sandbox.read_bounds import restrict_reads
 from kimi_tui.workspaces.workspace import Workspace
 from kimi_tui.workspaces.workspaces import Workspaces
 
 OWNER = WorkspaceOwner(author=ChangeAuthor(who="call", session="bench", call="c", command="bench"))
 _EXTRA_MS = 30
 _OPEN_MS = 50
+_RUN_FIRST_MS = 50
 
 
 def measure(scale: Scale) -> list[Figure]:
@@ -48,6 +56,8 @@ class Durations:
     private_edit: list[float] = field(default_factory=list)
     """A command that changes one file, in a workspace that is opened for it, and the commit."""
     commit: list[float] = field(default_factory=list)
+    trial_edit: list[float] = field(default_factory=list)
+    """A command that changes one file and runs before it is allowed: bounds, command, review, commit."""
 
 
 class DroppedOutput:
@@ -62,15 +72,21 @@ async def _measure(data_dir: Path, work_dir: Path, n_files: int, rounds: int) ->
     status = await workspaces.status(work_dir)
     durations = Durations()
     shell = Shell()
-    files = sample_files(work_dir, 2 * rounds)
+    files = sample_files(work_dir, 3 * rounds)
+    trials = Trials(workspaces, shell, data_dir, work_dir)
+    has_bounds = not await workspaces.find_bounds_problem()
     try:
         for number in range(rounds):
-            direct, private = (f"echo '# changed' >> {file}" for file in files[2 * number : 2 * number + 2])
+            direct, private, trial = (
+                f"echo '# changed' >> {file}" for file in files[3 * number : 3 * number + 3]
+            )
             durations.walk.append(await _timed(lambda: asyncio.to_thread(bare_disk.walk, work_dir)))
             durations.direct_true.append(await _timed(lambda: _run(shell, "true", work_dir)))
             durations.direct_edit.append(await _timed(lambda: _run(shell, direct, work_dir)))  # noqa: B023
             if status.backend != "none":
                 await _measure_workspace(workspaces, shell, work_dir, private, durations)
+            if has_bounds:
+                durations.trial_edit.append(await _timed(lambda: trials.run(trial)))  # noqa: B023
     finally:
         await shell.close()
         await workspaces.close()
@@ -91,6 +107,53 @@ async def _measure_workspace(
         await _run(shell, command, work_dir, workspace)
         durations.commit.append(await _timed(lambda: _commit(workspace)))
     durations.private_edit.append(_ms_since(began))
+
+
+class Trials:
+    """Runs commands before they are allowed, with the steps of `TrialRuns`, and commits their effects."""
+
+    def __init__(self, workspaces: Workspaces, shell: Shell, data_dir: Path, work_dir: Path) -> None:
+        self._workspaces = workspaces
+        self._shell = shell
+        self._data_dir = data_dir
+        self._work_dir = work_dir
+        self._secret_files = SecretFileIndex()
+        self._rules = RuleSet(work_dir=work_dir)
+
+    async def run(self, command: str) -> None:
+        """Run a command that changes one file."""
+        bounds = await asyncio.to_thread(self._build_bounds)
+        watched = await asyncio.to_thread(self._secret_files.find, (self._work_dir,))
+        async with self._workspaces.open(
+            self._work_dir, owner=OWNER, bounds=bounds, watched=watched
+        ) as workspace:
+            await _run(self._shell, command, self._work_dir, workspace)
+            assert not await workspace.finish()
+            plan = await workspace.plan()
+            changes = build_changes([item.effect for item in plan.items])
+            review = await asyncio.to_thread(
+                review_changes, self._rules, changes, accepts_edits=True, created=()
+            )
+            assert not review.needs_consent
+            await workspace.commit(plan)
+
+    def _build_bounds(self) -> SandboxPolicy:
+        temp = self._data_dir / "temp"
+        temp.mkdir(parents=True, exist_ok=True)
+        policy = build_policy(
+            work_dir=self._work_dir,
+            additional_dirs=(),
+            writable=(),
+            readable=(),
+            hidden=(self._data_dir,),
+            home=Path.home(),
+            temp=temp,
+            network=False,
+            environment=(),
+            secrets=frozenset(),
+            is_reviewed=True,
+        )
+        return restrict_reads(policy, home=Path.home(), program_path=os.environ.get("PATH", ""))
 
 
 async def _commit(workspace: Workspace) -> None:
@@ -148,5 +211,22 @@ def _figures(durations: Durations, files: str) -> list[Figure]:
             private_edit - direct_edit,
             "ms",
             target=_EXTRA_MS,
+        ),
+        *_trial_figures(durations, direct_edit),
+    ]
+
+
+def _trial_figures(durations: Durations, direct_edit: float) -> list[Figure]:
+    if not durations.trial_edit:
+        return [Figure("workspaces", "commands can't run first here", 0, "ms")]
+    trial_edit = median(durations.trial_edit)
+    return [
+        Figure("workspaces", "the same, run first", trial_edit, "ms", direct_edit, "run directly"),
+        Figure(
+            "workspaces",
+            "what running first adds to that command",
+            trial_edit - direct_edit,
+            "ms",
+            target=_RUN_FIRST_MS,
         ),
     ]
