@@ -46,6 +46,8 @@ faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts
 	@KIMI_TUI_CORPUS=all $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/workspaces/test_corpus.py
 	@KIMI_TUI_EDIT_ORDERS=5000 KIMI_TUI_TRAVELS=1 $(BIN)/pytest -n $(WORKERS) --timeout 7200 -q \
 		tests/workspaces/test_edits_during_commands.py
+	@KIMI_TUI_COMMAND_LINES=300 $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/engine/test_random_command_lines.py
+	@KIMI_TUI_ALL_ATTACKS=1 $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/engine/test_real_attacks.py
 	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compactor.py -k long_work
 
 peers: $(VENV)/.dev ## compare with the real Kimi CLI (KIMI_CLI_CHECKOUT=DIR adds its own end-to-end suite)

@@ -1,0 +1,102 @@
+"""Attacks on grants with real programs, and the project that they need."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+DATA = Path(__file__).parent / "data"
+TOUCH = '#!/bin/sh\nd=$(dirname "$0")\ntouch "$d/PWN"\ntouch "$d/../PWN" 2>/dev/null\nexit 1\n'
+KUBECONFIG = """apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]
+users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: ./touch.sh, interactiveMode: Never}}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+"""  # noqa: E501
+FILES = {
+    "a": "x text\n",
+    "b": "y\n",
+    "f": "f\n",
+    "big": "line of text\n" * 20_000,
+    "hex": "00000000: 6869 0a                                  hi.\n",
+    "a.c": "int f(void) { return 1; }\n",
+    "a.py": "def test_a() -> None:\n    pass\n",
+    "a.patch": "--- b\n+++ b\n@@ -1 +1 @@\n-y\n+z\n",
+    "evil.cmake": 'file(WRITE PWN "x")\n',
+    "evil.js": "require('fs').writeFileSync(__dirname + '/PWN', '')\n",
+    "evil.py": "open('PWN', 'w')\ndef test_b() -> None:\n    pass\n",
+    "evil.ini": "[pytest]\naddopts = --junitxml=PWN\n[mypy]\njunit_xml = PWN\n",
+    "evil.sed": "w PWN\n",
+    "evil.mk": "test evil:\n\ttouch PWN\n",
+    "evil/Makefile": "all:\n\ttouch ../PWN\n",
+    "evil/test_c.py": "open('PWN', 'w')\ndef test_c() -> None:\n    pass\n",
+    "evil/package.json": '{"scripts": {"test": "touch ../PWN"}}\n',
+    "evil.yaml": KUBECONFIG,
+    "options": "-o ../PWN\n",
+    "Makefile": "test:\n\t@true\nevil:\n\ttouch PWN\n",
+    "package.json": '{"scripts": {"test": "true", "evil": "touch PWN"}}\n',
+    "touch.sh": TOUCH,
+    "tools/as": TOUCH,
+    "tools/cc1": TOUCH,
+}
+SLOW = ("mypy", "npm", "pytest")
+"""Programs whose attacks run in `make faults` only."""
+MARKER = "PWN"
+
+
+def read_attacks(name: str) -> dict[str, list[str]]:
+    """Return the commands in a file, by the line that heads each group."""
+    attacks: dict[str, list[str]] = {}
+    granted = ""
+    for line in (DATA / name).read_text().splitlines():
+        if line.startswith("> "):
+            granted = line.removeprefix("> ")
+        elif line and not line.startswith(";"):
+            attacks.setdefault(granted, []).append(line)
+    return attacks
+
+
+def program_path() -> str:
+    """Return a PATH that includes the programs of this Python environment."""
+    return f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+
+def find_missing(granted: str) -> str:
+    """Return the program of a group if it isn't installed."""
+    program = granted.split()[0]
+    return "" if shutil.which(program, path=program_path()) else program
+
+
+def find_markers(folder: Path) -> list[Path]:
+    """Return what an attack has created in the project or next to it."""
+    return [path for path in (folder / MARKER, folder.parent / MARKER) if os.path.lexists(path)]
+
+
+def create_attacked_project(folder: Path) -> None:
+    """Create the files, and a repository with two commits."""
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        if text.startswith("#!"):
+            path.chmod(0o700)
+    setup = (
+        "git init -q; git config user.name a; git config user.email a@b; git add a; git commit -qm 1; "
+        "echo z >> a; git add a b; git commit -qm 2; tar cf t.tar a"
+    )
+    subprocess.run(setup, shell=True, cwd=folder, check=True)
+
+
+def run_unrestricted(command: str, folder: Path) -> None:
+    """Run a command in a copy of the project, as a shell without any permissions would."""
+    subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": program_path(), "EVIL": "touch PWN;:"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
