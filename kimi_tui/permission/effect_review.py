@@ -12,6 +12,7 @@ from kimi_tui.base.secret_paths import is_credential
 from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.permission.file_bounds import FileBounds
 from kimi_tui.permission.git_index import indexed_files
+from kimi_tui.permission.git_later_programs import ChangedFile, find_later_programs
 from kimi_tui.permission.named_files import expand_files
 from kimi_tui.permission.path_pattern import pattern_for
 from kimi_tui.permission.rule import PathRule, Rule
@@ -27,20 +28,12 @@ _CACHE_FOLDERS = frozenset(
     }
 )  # fmt: skip
 _CACHE_FILES = frozenset({".coverage", ".eslintcache"})
-_GIT_SETTINGS = frozenset(
-    {
-        "commondir",
-        "config",
-        "config.worktree",
-        "description",
-        "gitdir",
-        "hooks",
-        "info",
-        "modules",
-        "worktrees",
-    }
+_GIT_DATA = re.compile(
+    r"(?:[A-Z_]+_HEAD|HEAD|ORIG_HEAD|AUTO_MERGE|index|packed-refs|shallow|sharedindex\.\w+|gc\.(?:log|pid)"
+    r"|(?:COMMIT|TAG|NOTES|EDIT)_\w+|(?:MERGE|SQUASH)_(?:MSG|MODE|RR))(?:\.lock)?"
+    r"|(?:refs|logs)/.+|objects/(?!info/).+|objects|refs|logs|rr-cache/.+|rr-cache|lfs/objects/.+"
 )
-"""Names in a git directory whose content can make git run programs, or refer to other repositories."""
+"""What git itself writes in its directory, and what can't make it run programs or use another repository."""
 _MAX_REVIEWED = 3_000
 """If there are more changes, each one needs consent that isn't denied."""
 _MAX_GRANT_RULES = 4
@@ -56,6 +49,9 @@ class PathChange:
     """Absolute, links in its parents resolved."""
     kind: ChangeKind
     is_folder: bool = False
+    source: str = ""
+    """Where the new content of a file or link can be read; empty if only attributes change."""
+    is_link: bool = False
 
 
 @frozen(kw_only=True)
@@ -98,7 +94,8 @@ def review_changes(
     uncovered: list[PathChange] = []
     denied: list[PathChange] = []
     dropped: list[PathChange] = []
-    dangers: list[str] = []
+    later_programs = find_later_programs(changed_files(changes))
+    dangers = list(later_programs.values())
     with_members = _folders_with_changes(changes)
     folders = [change for change in changes if change.is_folder and change.path in with_members]
     is_limited = len(changes) > _MAX_REVIEWED
@@ -117,6 +114,9 @@ def review_changes(
         )
         if verdict == "deny":
             denied.append(change)
+        elif change.path in later_programs:
+            kept.append(change)
+            uncovered.append(change)
         elif verdict == "allow" or is_accepted:
             kept.append(change)
         elif verdict is None and is_cache(change.path):
@@ -124,7 +124,7 @@ def review_changes(
         else:
             kept.append(change)
             uncovered.append(change)
-            if assessment.danger and not is_git_data(change.path):
+            if assessment.danger and not is_git_data(change):
                 dangers.append(assessment.danger)
     needed = _folders_with_changes(kept)
     for folder in folders:
@@ -140,7 +140,7 @@ def review_changes(
 
 def propose_effect_grant(rules: RuleSet, review: EffectReview) -> tuple[Rule, ...]:
     """Return the `Edit` rules that would allow the uncovered changes; empty if only this once is possible."""
-    if review.danger is not None or any(is_git_data(change.path) for change in review.uncovered):
+    if review.danger is not None or any(is_git_data(change) for change in review.uncovered):
         return ()
     proposed: dict[Rule, None] = {}
     allowing = rules
@@ -223,13 +223,22 @@ def is_cache(path: Path) -> bool:
     return not _CACHE_FOLDERS.isdisjoint(path.parts) or path.name in _CACHE_FILES or _is_temporary(path.name)
 
 
-def is_git_data(path: Path) -> bool:
-    """Return whether `path` is in a git directory, and isn't one of git's settings."""
-    parts = path.parts
-    if ".git" not in parts:
+def is_git_data(change: PathChange) -> bool:
+    """Return whether a change is one of the data in a git directory, which aren't listed one by one."""
+    parts = change.path.parts
+    if ".git" not in parts or change.is_link:
         return False
     inside = parts[parts.index(".git") + 1 :]
-    return bool(inside) and inside[0] not in _GIT_SETTINGS and inside[:2] != ("objects", "info")
+    return bool(inside) and _GIT_DATA.fullmatch("/".join(inside)) is not None
+
+
+def changed_files(changes: Iterable[PathChange]) -> list[ChangedFile]:
+    """Return the files and links that are changed, with their new content, and the new directories."""
+    return [
+        ChangedFile(change.path, change.source, is_link=change.is_link, is_folder=change.is_folder)
+        for change in changes
+        if change.source or (change.is_folder and change.kind == "create")
+    ]
 
 
 def _is_temporary(name: str) -> bool:

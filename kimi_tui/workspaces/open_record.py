@@ -23,6 +23,8 @@ class WorkspaceOwner:
     """The tool call whose command runs in it."""
     is_allowed: bool = True
     """Whether its effects may be committed without asking: the command was allowed before it ran."""
+    is_sandboxed: bool = False
+    """Whether files that make git run programs later are never committed."""
 
     @classmethod
     def nobody(cls) -> "WorkspaceOwner":
@@ -62,6 +64,7 @@ class OpenRecords:
             "process": process_mark(),
             "author": owner,
             "is_allowed": record.owner.is_allowed,
+            "is_sandboxed": record.owner.is_sandboxed,
             "layer": record.layer,
         }
         temporary = record.folder / f".{_RECORD}"
@@ -103,7 +106,9 @@ class OpenRecords:
                 fields: dict[str, Any] = json.loads((folder / _RECORD).read_bytes())
                 process = str(fields["process"])
                 owner = WorkspaceOwner(
-                    author=ChangeAuthor(**fields["author"]), is_allowed=fields["is_allowed"] is True
+                    author=ChangeAuthor(**fields["author"]),
+                    is_allowed=fields["is_allowed"] is True,
+                    is_sandboxed=fields.get("is_sandboxed") is not False,
                 )
                 record = OpenRecord(folder=folder, owner=owner, layer=dict(fields["layer"]))
             except (OSError, ValueError, KeyError, TypeError):

@@ -47,6 +47,7 @@ class BoundedEnv:
             network=network,
             environment=(),
             secrets=frozenset(),
+            is_reviewed=True,
         )
 
     async def run(

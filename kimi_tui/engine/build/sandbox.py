@@ -56,7 +56,9 @@ class CommandBoundsBuilder:
         options = self._options
         if self._temp is None:
             self._temp = create_temp_dir()
-        policy = _build_policy(options, self._session, self._workspace, self._temp, network=False)
+        policy = _build_policy(
+            options, self._session, self._workspace, self._temp, network=False, is_reviewed=True
+        )
         home = options.home_dir or Path.home()
         return restrict_reads(policy, home=home, program_path=os.environ.get("PATH", ""))
 
@@ -67,7 +69,13 @@ class CommandBoundsBuilder:
 
 
 def _build_policy(
-    options: EngineOptions, session: Session, workspace: PathScope, temp: Path, *, network: bool
+    options: EngineOptions,
+    session: Session,
+    workspace: PathScope,
+    temp: Path,
+    *,
+    network: bool,
+    is_reviewed: bool = False,
 ) -> SandboxPolicy:
     settings = options.settings.sandbox
     return build_policy(
@@ -84,6 +92,7 @@ def _build_policy(
         temp=temp,
         network=network,
         environment=settings.env,
+        is_reviewed=is_reviewed,
         secrets=frozenset(
             key
             for provider in options.settings.providers.values()

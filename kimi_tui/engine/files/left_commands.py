@@ -1,5 +1,6 @@
 """Commands that were running when kimi-tui was killed: commits what they had done in their private views."""
 
+import asyncio
 import logging
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.session.notices import build_notice
 from kimi_tui.tools.change_tracker import PendingCommit
 from kimi_tui.tools.path_scope import printable_name
+from kimi_tui.tools.shell.effect_summary import refuse_later_programs
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.workspaces.effects import CommitResult
 from kimi_tui.workspaces.left_workspace import LeftWorkspace
@@ -53,6 +55,8 @@ class LeftCommands:
 
     async def _commit_one(self, left: LeftWorkspace) -> CommitResult:
         plan = await left.plan()
+        if left.owner.is_sandboxed:
+            plan = await asyncio.to_thread(refuse_later_programs, plan)
         author = left.owner.author
         paths = tuple(effect.path for effect in plan.takes)
         commit = PendingCommit(paths, author.command, plan.renames)

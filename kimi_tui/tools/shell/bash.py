@@ -153,7 +153,7 @@ class Bash(Tool[BashParams]):
                     run = await self._trial_runs.run(trial, output, command=command, approval=self._approval)
                 except ShellUnavailable as problem:
                     return failure(str(problem), brief=problem.what)
-            return _build_private_result(run, output.captured, command)
+            return _build_private_result(run, output.captured, command, in_sandbox=False)
 
     def _is_refused_now(self, subject: CommandSubject, params: BashParams) -> bool:
         """Return whether plan mode forbids to run the command where its changes take effect."""
@@ -238,7 +238,8 @@ class Bash(Tool[BashParams]):
             except ShellUnavailable as problem:
                 return failure(str(problem), brief=problem.what)
         command.exit = run.exit
-        return _build_private_result(run, output.captured, command)
+        in_sandbox = self._shell.sandbox is not None
+        return _build_private_result(run, output.captured, command, in_sandbox=in_sandbox)
 
     async def _run_directly(self, text: str, command: ForegroundCommand) -> ToolReturn:
         work_dir, deadline = self._path_scope.work_dir, command.deadline
@@ -256,7 +257,11 @@ class Bash(Tool[BashParams]):
                         )
                     if exit_ is None:
                         exit_ = await self._shell.run(
-                            text, work_dir=work_dir, timeout_s=deadline, output=output
+                            text,
+                            work_dir=work_dir,
+                            timeout_s=deadline,
+                            output=output,
+                            may_change_git=await self._private_commands.must_change_git_directly(),
                         )
             except ShellUnavailable as problem:
                 return failure(str(problem), brief=problem.what)
@@ -299,8 +304,10 @@ def _format_withheld(names: Sequence[str]) -> str:
     )
 
 
-def _build_private_result(run: PrivateRun, output: CapturedOutput, command: ForegroundCommand) -> ToolReturn:
-    result = _build_result(run.exit, output, command.deadline.timeout_s, in_sandbox=False)
+def _build_private_result(
+    run: PrivateRun, output: CapturedOutput, command: ForegroundCommand, *, in_sandbox: bool
+) -> ToolReturn:
+    result = _build_result(run.exit, output, command.deadline.timeout_s, in_sandbox=in_sandbox)
     if not run.note:
         return result
     command.show_output(f"\n[{run.note}]\n")

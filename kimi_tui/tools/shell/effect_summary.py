@@ -3,11 +3,13 @@
 import os
 import stat
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg, msg_n
-from kimi_tui.permission.effect_review import EffectReview, PathChange, is_git_data
+from kimi_tui.permission.effect_review import EffectReview, PathChange, changed_files, is_git_data
+from kimi_tui.permission.git_later_programs import find_later_programs
 from kimi_tui.tools.file.diff import FileDiff, build_diff, summary_diff
 from kimi_tui.tools.file.text_document import UndecodableFile, decode_document
 from kimi_tui.tools.path_scope import PathScope, printable_name
@@ -83,6 +85,21 @@ def select_effects(plan: CommitPlan, changes: Collection[PathChange]) -> CommitP
     )
 
 
+def refuse_later_programs(plan: CommitPlan) -> CommitPlan:
+    """Return `plan` without files that make git run a program later: they count as conflicts. Blocks.
+
+    A sandbox would be of no use if a command could leave behind what runs outside of it.
+    """
+    changes = build_changes([item.effect for item in plan.items])
+    reasons = find_later_programs(changed_files(changes))
+    return CommitPlan(
+        tuple(
+            replace(item, conflict=item.conflict or reasons.get(Path(item.effect.path), ""))
+            for item in plan.items
+        )
+    )
+
+
 def _change_of(effect: PathEffect) -> PathChange | None:
     before, after = effect.before, effect.after
     path = Path(effect.path)
@@ -96,11 +113,20 @@ def _change_of(effect: PathEffect) -> PathChange | None:
                 and after is not None
                 and (before.mode, before.owner) == (after.mode, after.owner)
             )
-            return None if is_folder and is_same else PathChange(path, "attributes", is_folder)
+            if is_folder and is_same:
+                return None
+            is_file = after is not None and after.is_file
+            return PathChange(path, "attributes", is_folder, effect.source if is_file else "")
         case "folder":
             return PathChange(path, "create" if before is None else "modify", is_folder=before is None)
         case "write":
-            return PathChange(path, "create" if before is None else "modify")
+            is_readable = after is not None and (after.is_file or after.is_link)
+            return PathChange(
+                path,
+                "create" if before is None else "modify",
+                source=effect.source if is_readable else "",
+                is_link=after is not None and after.is_link,
+            )
 
 
 def _shown_changes(review: EffectReview) -> list[PathChange]:
@@ -110,14 +136,14 @@ def _shown_changes(review: EffectReview) -> list[PathChange]:
     listed = [
         change
         for change in review.changes
-        if not is_git_data(change.path)
+        if not is_git_data(change)
         and not (change.is_folder and (change.path in parents or change.path.name == ".git"))
     ]
     return sorted(listed, key=lambda change: change not in uncovered)
 
 
 def _git_changes(review: EffectReview) -> list[PathChange]:
-    return [change for change in review.changes if is_git_data(change.path)]
+    return [change for change in review.changes if is_git_data(change)]
 
 
 def _git_folder(path: Path, scope: PathScope) -> str:

@@ -1,5 +1,6 @@
 """Commands in private views of the working directory, whose effects are committed when they end."""
 
+import asyncio
 import logging
 import shutil
 from collections.abc import Mapping
@@ -14,10 +15,11 @@ from kimi_tui.tools.path_scope import PathScope, printable_name
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.shell.client_terminals import NO_TERMINALS, Terminals
 from kimi_tui.tools.shell.direct_commands import direct_run_reason
+from kimi_tui.tools.shell.effect_summary import refuse_later_programs
 from kimi_tui.tools.shell.foreground_command import ForegroundCommand
 from kimi_tui.tools.shell.output_pipe import OutputReceiver
 from kimi_tui.tools.shell.output_tail import OutputTail
-from kimi_tui.tools.shell.shell import ExitStatus, Shell
+from kimi_tui.tools.shell.shell import NO_VARIABLES, ExitStatus, Shell
 from kimi_tui.workspaces.effects import CommitPlan, PathEffect
 from kimi_tui.workspaces.open_record import WorkspaceOwner
 from kimi_tui.workspaces.workspace import Workspace
@@ -25,6 +27,8 @@ from kimi_tui.workspaces.workspaces import Workspaces
 
 logger = logging.getLogger(__name__)
 
+_SANDBOX_VARIABLES = {"GIT_CONFIG_PARAMETERS": "'gc.autodetach=false' 'maintenance.autodetach=false'"}
+"""git leaves no process running, which would keep the command from running in a workspace."""
 _MAX_SAVED_BYTES = 10 << 20
 """Maximum size of a file whose version is saved if it can't be committed."""
 _MAX_NAMED = 10
@@ -76,15 +80,20 @@ class PrivateCommands:
         """Return why no command can run in a private view; empty if one can."""
         if self.runs_elsewhere:
             return self.runs_elsewhere
+        if self._shell.sandbox is not None and (problem := await self._workspaces.find_bounds_problem()):
+            return problem
         scope = self._path_scope
         return (await self._workspaces.status(scope.work_dir, scope.additional_dirs)).problem
 
     @property
     def runs_elsewhere(self) -> str:
-        """Where all commands run; empty if they may run in a private view."""
-        if self._shell.sandbox is not None:
-            return "commands run in the sandbox"
-        return "commands run in the client's terminals" if self._terminals is not NO_TERMINALS else ""
+        """Where all allowed commands run; empty if they may run in a private view."""
+        has_terminals = self._terminals.is_available and self._shell.sandbox is None
+        return "commands run in the client's terminals" if has_terminals else ""
+
+    async def must_change_git_directly(self) -> bool:
+        """Return whether git commands in the sandbox can't run in a workspace, so that none is reviewed."""
+        return self._shell.sandbox is not None and bool(await self._workspaces.find_bounds_problem())
 
     async def run(
         self, line: BashCommandLine, *, output: OutputReceiver, command: ForegroundCommand
@@ -95,9 +104,13 @@ class PrivateCommands:
         """
         if reason := self.runs_elsewhere or direct_run_reason(line):
             raise MustRunDirectly(reason)
-        owner = WorkspaceOwner(author=command.author, is_allowed=True)
+        sandbox = self._shell.sandbox
+        owner = WorkspaceOwner(author=command.author, is_allowed=True, is_sandboxed=sandbox is not None)
         async with self._workspaces.open(
-            self._path_scope.work_dir, added_dirs=self._path_scope.additional_dirs, owner=owner
+            self._path_scope.work_dir,
+            added_dirs=self._path_scope.additional_dirs,
+            owner=owner,
+            bounds=sandbox.policy if sandbox is not None else None,
         ) as workspace:
             if not workspace.is_private:
                 raise MustRunDirectly(self._workspaces.problem)
@@ -109,6 +122,8 @@ class PrivateCommands:
                     timeout_s=command.deadline,
                     output=tail,
                     starter=workspace,
+                    is_bounded=sandbox is not None,
+                    variables=_SANDBOX_VARIABLES if sandbox is not None else NO_VARIABLES,
                 )
                 # whatever the exit status: a pipeline hides that of its first commands
                 reason = await workspace.finish(tail.text)
@@ -130,7 +145,10 @@ class PrivateCommands:
         return await run_shielded(self._commit_plan(workspace, plan, text, command))
 
     async def _commit(self, workspace: Workspace, text: str, command: ForegroundCommand) -> tuple[str, ...]:
-        return await self._commit_plan(workspace, await workspace.plan(), text, command)
+        plan = await workspace.plan()
+        if self._shell.sandbox is not None:
+            plan = await asyncio.to_thread(refuse_later_programs, plan)
+        return await self._commit_plan(workspace, plan, text, command)
 
     async def _commit_plan(
         self, workspace: Workspace, plan: CommitPlan, text: str, command: ForegroundCommand

@@ -26,6 +26,7 @@ from kimi_tui.tools.shell.orphan_processes import (
 from kimi_tui.tools.shell.output_pipe import OutputPipe, OutputReceiver
 from kimi_tui.tools.shell.process_registry import ProcessRegistry
 from kimi_tui.workspaces.command_process import CommandProcess, DirectStarter, ProcessStarter
+from kimi_tui.workspaces.sandbox.policy import SandboxPolicy
 
 _TERM_GRACE_S = 2.0
 """How long a process may take to end after SIGTERM."""
@@ -66,8 +67,16 @@ class ShellSandbox(Protocol):
         """What the model should know about the sandbox."""
         ...
 
-    def wrap_command(self, command: Sequence[str]) -> list[str]:
-        """Return the program and arguments that run `command` in the sandbox. Raises ShellUnavailable."""
+    @property
+    def policy(self) -> SandboxPolicy:
+        """The rules for commands, as bounds of a workspace."""
+        ...
+
+    def wrap_command(self, command: Sequence[str], *, may_change_git: bool = False) -> list[str]:
+        """Return the program and arguments that run `command` in the sandbox. Raises ShellUnavailable.
+
+        Without `may_change_git`, git directories are read-only.
+        """
         ...
 
     def filter_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
@@ -121,12 +130,15 @@ class Shell:
         on_start: Callable[[int], Awaitable[None]] | None = None,
         marker: str = "",
         starter: ProcessStarter = DirectStarter(),
+        is_bounded: bool = False,
+        may_change_git: bool = False,
         variables: Mapping[str, str] = NO_VARIABLES,
     ) -> ExitStatus:
         """Run `command` and pass on its output. `variables` are added to its environment.
 
         `on_start` gets the process group, whose environment carries `marker`. `starter` starts the process: a
-        workspace does so in its view. A timeout or a cancellation ends everything the command started.
+        workspace does so in its view; `is_bounded` if it also applies the sandbox's rules. `may_change_git`
+        is for a sandbox without workspaces. A timeout or a cancellation ends everything the command started.
         Raises ShellUnavailable.
         """
         self._discard_ended_groups()
@@ -134,7 +146,16 @@ class Shell:
         registry = self._process_registry if not marker else None
         with registry.starting() if registry is not None else nullcontext():
             try:
-                process = await self._start_process(command, work_dir, pipe, marker, starter, variables)
+                process = await self._start_process(
+                    command,
+                    work_dir,
+                    pipe,
+                    marker,
+                    starter,
+                    variables,
+                    is_bounded=is_bounded,
+                    may_change_git=may_change_git,
+                )
             except BaseException:
                 pipe.close()
                 raise
@@ -180,11 +201,14 @@ class Shell:
         marker: str,
         starter: ProcessStarter,
         variables: Mapping[str, str],
+        *,
+        is_bounded: bool,
+        may_change_git: bool,
     ) -> CommandProcess:
         program = [find_shell(), "-c", command]
         environment = {**self._environment.variables(), **COMMAND_ENVIRONMENT, **variables}
-        if self.sandbox is not None:
-            program = self.sandbox.wrap_command(program)
+        if self.sandbox is not None and not is_bounded:
+            program = self.sandbox.wrap_command(program, may_change_git=may_change_git)
             environment = self.sandbox.filter_environment(environment)
         if marker := marker or (self._process_registry.marker if self._process_registry is not None else ""):
             environment[MARKER_VARIABLE] = marker

@@ -33,9 +33,11 @@ logger = logging.getLogger(__name__)
 
 _VARIABLES = {
     "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_CONFIG_PARAMETERS": "'diff.autorefreshindex=false'",
+    "GIT_CONFIG_PARAMETERS": "'diff.autorefreshindex=false' 'gc.autodetach=false' "
+    "'maintenance.autodetach=false'",
 }
-"""`git status` and `git diff` don't write the index, so that they have no effects."""
+"""`git status` and `git diff` don't write the index, so that they have no effects, and git leaves no process
+running."""
 _READ_ONLY_ERRORS = ("Read-only file system", "EROFS", "Errno 30]", "os error 30")
 _UNREACHABLE_PATH = re.compile(
     r"(?:No such file|Permission denied|cannot access|not found|ENOENT|EACCES|FileNotFound|PermissionError)"
@@ -100,14 +102,6 @@ class TrialRuns:
         self.is_unavailable = False
         """Whether no command can run before it is allowed, as far as that is known."""
 
-    async def find_problem(self) -> str:
-        """Return why no command can run before it is allowed; empty if one can."""
-        problem = self._private_commands.runs_elsewhere or (
-            await self._workspaces.find_bounds_problem() or await self._private_commands.find_problem()
-        )
-        self.is_unavailable = bool(problem)
-        return problem
-
     async def run(
         self, trial: TrialRequest, output: OutputReceiver, *, command: ForegroundCommand, approval: Approval
     ) -> PrivateRun:
@@ -116,7 +110,7 @@ class TrialRuns:
         Raises MustAskFirst, RunsDirectly, ToolRejected and ShellUnavailable, after which nothing has changed.
         """
         subject = trial.subject
-        if self._private_commands.runs_elsewhere:
+        if self._shell.sandbox is not None:
             self.is_unavailable = True
             raise MustAskFirst
         if problem := await self._workspaces.find_bounds_problem():

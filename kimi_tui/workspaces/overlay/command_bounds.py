@@ -25,10 +25,11 @@ class CommandBounds:
     ) -> None:
         """Create the bounds. `program` is bubblewrap's path, and `layer` is the workspace's.
 
-        All of its roots are writable, since nothing reaches them before a commit.
+        If a review comes before the commit, all of its roots are writable, since nothing reaches them before.
         """
         self._program = program
-        self._policy = policy.with_roots([Path(root) for root in layer.roots])
+        roots = [Path(root) for root in layer.roots]
+        self._policy = policy.with_roots(roots) if policy.is_reviewed else policy
         self._layer = layer
         self._watched = tuple(watched)
         self._names = tuple(map(str, watched))

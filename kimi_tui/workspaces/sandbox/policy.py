@@ -58,6 +58,8 @@ class SandboxPolicy:
     network: bool = False
     environment: tuple[str, ...] = ()
     """Variables that commands may see although their names look like secrets."""
+    is_reviewed: bool = False
+    """Whether what commands write takes effect only after a review. Then git's settings are writable, too."""
     secrets: frozenset[str] = frozenset()
     """Values that commands may not see, whatever the variable's name is."""
 
@@ -78,9 +80,22 @@ class SandboxPolicy:
         access = dict(self.access)
         for root in roots:
             if access.get(root) != "write":
-                access |= {path: rule for path, rule in _protected_paths(root).items() if path not in access}
+                rules = _protected_paths(root, protects_git=not self.is_reviewed)
+                access |= {path: rule for path, rule in rules.items() if path not in access}
                 access[root] = "write"
         return replace(self, access=sort_by_depth(access))
+
+    def with_read_only_git(self) -> "SandboxPolicy":
+        """Return the policy for a command that doesn't run git, and so needn't change git directories."""
+        git_dirs = {path for path, rule in self.access.items() if path.name == ".git" and rule == "write"}
+        return replace(
+            self,
+            access={
+                path: "read" if path in git_dirs else rule
+                for path, rule in self.access.items()
+                if git_dirs.isdisjoint(path.parents)
+            },
+        )
 
     def effective_access(self) -> dict[Path, Access]:
         """Return the rules without those that repeat the rule of a parent that is hidden."""
@@ -104,6 +119,7 @@ def build_policy(
     network: bool,
     environment: tuple[str, ...],
     secrets: frozenset[str],
+    is_reviewed: bool = False,
 ) -> SandboxPolicy:
     """Return the policy for these directories, as they are on disk now.
 
@@ -122,7 +138,7 @@ def build_policy(
     access |= dict.fromkeys((path.resolve() for path in readable), "read")
     for root in (*roots, *(path.resolve() for path in writable)):
         access[root] = "write"
-        access |= _protected_paths(root)
+        access |= _protected_paths(root, protects_git=not is_reviewed)
     return SandboxPolicy(
         access=sort_by_depth(access),
         work_dir=roots[0],
@@ -130,6 +146,7 @@ def build_policy(
         network=network,
         environment=environment,
         secrets=secrets,
+        is_reviewed=is_reviewed,
     )
 
 
@@ -138,15 +155,19 @@ def sort_by_depth(access: Mapping[Path, Access]) -> dict[Path, Access]:
     return {path: access[path] for path in sorted(access, key=lambda path: len(path.parts))}
 
 
-def _protected_paths(root: Path) -> dict[Path, Access]:
+def _protected_paths(root: Path, *, protects_git: bool) -> dict[Path, Access]:
     rules: dict[Path, Access] = {}
     git = root / ".git"
-    if git.is_dir() and not git.is_symlink():
+    if not protects_git:
+        pass
+    elif git.is_dir() and not git.is_symlink():
         rules[git] = "write"  # has its own rule, so that it can't be moved away and replaced
     elif git.exists():
         rules[git] = "read"
     for name in _PROTECTED_FILES:
         path = root / name
+        if name.startswith(".git/") and not protects_git:
+            continue
         if path.exists() and not path.is_symlink() and path.parent in (root, *rules):
             rules[path] = "read"
         elif name == ".git/hooks" and rules.get(git) == "write":

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from kimi_tui.workspaces.sandbox.seatbelt import seatbelt_command
 
 _PROBE_TIMEOUT_S = 10.0
 """Time limit for the check whether the sandbox works."""
+_GIT = re.compile(r"(?<![\w.-])git\s")
 _WITHOUT_SANDBOX_HINT = "or run commands without a sandbox (--no-sandbox)."
 _CommandBuilder = Callable[[str, SandboxPolicy, Sequence[str]], list[str]]
 _PROGRAMS: Mapping[str, tuple[str, _CommandBuilder, str]] = {
@@ -51,6 +53,11 @@ class CommandSandbox:
         """Delete the commands' temporary files."""
         await asyncio.to_thread(shutil.rmtree, self._policy.temp, ignore_errors=True)
 
+    @property
+    def policy(self) -> SandboxPolicy:
+        """The rules for commands, as bounds of a workspace."""
+        return self._policy
+
     def access_to(self, path: Path) -> Access:
         """Return the access to `path` (absolute, links resolved)."""
         return self._policy.access_to(path)
@@ -74,19 +81,24 @@ class CommandSandbox:
             "They can allow it under `[sandbox]` in their config."
         )
 
-    def wrap_command(self, command: Sequence[str]) -> list[str]:
-        """Return the program and arguments that run `command` in the sandbox. Raises ShellUnavailable."""
+    def wrap_command(self, command: Sequence[str], *, may_change_git: bool = False) -> list[str]:
+        """Return the program and arguments that run `command` in the sandbox. Raises ShellUnavailable.
+
+        Git directories are read-only unless `may_change_git` is set and the command line names git: nothing
+        reviews what it writes there.
+        """
         if self.problem is not None:
             raise self.problem
-        return self._build_command(command)
+        runs_git = may_change_git and any(_GIT.search(word) for word in command)
+        return self._build_command(command, self._policy if runs_git else self._policy.with_read_only_git())
 
     def filter_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return the variables of `environment` that commands may see."""
         return self._policy.filter_environment(environment)
 
-    def _build_command(self, command: Sequence[str]) -> list[str]:
+    def _build_command(self, command: Sequence[str], policy: SandboxPolicy) -> list[str]:
         _, build_command, _ = _PROGRAMS[self._platform]
-        return build_command(self._program, self._policy, command)
+        return build_command(self._program, policy, command)
 
     async def _probe(self) -> ShellUnavailable | None:
         if self._platform not in _PROGRAMS:
@@ -103,7 +115,7 @@ class CommandSandbox:
             )
         try:
             process = await asyncio.create_subprocess_exec(
-                *self._build_command(["/bin/sh", "-c", ":"]),
+                *self._build_command(["/bin/sh", "-c", ":"], self._policy),
                 env=helper_environment(),
                 stdin=DEVNULL,
                 stdout=DEVNULL,
