@@ -36,6 +36,8 @@ class StderrNotices:
                 )
             case CompactionEnd():
                 await self.write_line(tr("Compaction didn't complete."))
+            case Notification(type="asks_first", title=title, body=body):
+                await self.write_line(join_sentences(f"{translate_message(title)}.", translate_message(body)))
             case Notification(title=title, body=body, severity=severity) if severity != "info":
                 prefix = tr("Warning:") if severity == "warning" else tr("Error:")
                 await self.write_line(

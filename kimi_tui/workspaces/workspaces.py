@@ -49,7 +49,14 @@ class WorkspaceStatus:
 class Workspaces:
     """Opens workspaces, with the best backend that this system supports."""
 
-    def __init__(self, data_dir: Path, *, choice: BackendChoice = "auto", modes: Sequence[Mode] = ()) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        choice: BackendChoice = "auto",
+        modes: Sequence[Mode] = (),
+        platform: str = sys.platform,
+    ) -> None:
         """Create the workspaces. `data_dir` contains records and layers, in `workspaces/`.
 
         `modes` are the ways to create views, best first; by default those that the user's privileges allow.
@@ -58,6 +65,7 @@ class Workspaces:
         self._folder = data_dir / "workspaces"
         self._records = OpenRecords(self._folder)
         self._choice = choice
+        self._platform = platform
         self._modes: Sequence[Mode] = modes or (("root", "user") if os.geteuid() == 0 else ("user",))
         self._client: SupervisorClient | None = None
         self._pool: LayerPool | None = None
@@ -87,7 +95,7 @@ class Workspaces:
             await self._end()
             if self._choice == "none":
                 self.problem = msg("private views are switched off")
-            elif sys.platform != "linux":
+            elif self._platform != "linux":
                 self.problem = msg("private views need Linux")
             else:
                 await self._start_supervisor()

@@ -1,6 +1,7 @@
 """Commands that run first, in every entry point of the real program: the questions, and what answers do."""
 
 import socket
+import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from kimi_tui.workspaces.workspaces import Workspaces
 from tests.acp.test_program import start_program
-from tests.e2e.program import FinishedRun, Program, script, tool_call
+from tests.e2e.program import KIMI_TUI, FinishedRun, Program, script, tool_call
 from tests.e2e.run_first_clients import (
     FEEDBACK,
     AppClient,
@@ -21,6 +22,7 @@ from tests.e2e.run_first_clients import (
     wait_until_exists,
 )
 from tests.e2e.screen import Screen
+from tests.timeouts import TEST_TIMEOUT_S
 from tests.wireserver.client import WireTestClient
 
 CONNECT = """import pathlib, socket
@@ -211,6 +213,47 @@ def test_yolo_in_print_mode_runs_commands_for_real(program: Program, server: soc
     configure(program, [command(1, "python3 connect.py"), "text: done"])
     assert run_print(program, "--yolo").exit_code == 0
     assert file(program, "log").read_text() == "run\n"
+
+
+NO_NAMESPACES = (
+    "echo 0 > /proc/sys/user/max_user_namespaces; echo 0 > /proc/sys/user/max_mnt_namespaces; "
+    'exec "$0" -p go --allow "Bash(touch allowed)"'
+)
+
+
+def test_without_namespaces_commands_need_approval_first_and_one_notice_explains_why(
+    program: Program,
+) -> None:
+    configure(
+        program,
+        [
+            command(1, "echo agent > a"), command(2, "echo agent > b"), command(3, "touch allowed"),
+            command(4, "cat mine"), "text: done",
+        ],
+    )  # fmt: skip
+    file(program, "mine").write_text("mine\n")
+    run = subprocess.run(
+        ["unshare", "-Ur", "sh", "-c", NO_NAMESPACES, KIMI_TUI],
+        cwd=program.work_dir,
+        env=program.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TEST_TIMEOUT_S,
+    )
+    if "unshare:" in run.stderr:
+        pytest.skip(f"user namespaces can't be limited: {run.stderr}")
+    assert run.returncode == 4, run.stderr
+    assert run.stderr.count("They can't run in a workspace first") == 1
+    assert not file(program, "a").exists()
+    assert not file(program, "b").exists()
+    assert file(program, "allowed").exists()
+
+
+async def test_on_other_systems_commands_need_approval_first(tmp_path: Path) -> None:
+    workspaces = Workspaces(tmp_path / "data", platform="darwin")
+    assert await workspaces.find_bounds_problem() == "private views need Linux"
+    await workspaces.close()
 
 
 async def test_a_kill_during_the_question_discards_the_changes_and_the_next_start_says_so(
