@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
+from kimi_tui.base.secret_paths import is_secret
 from kimi_tui.frontend.image_attachments import AttachedImage
 
 IMAGE_SUFFIXES = frozenset(
@@ -38,7 +39,12 @@ def load_image(data: bytes, *, name: str) -> AttachedImage:
 
 
 def load_image_file(path: Path) -> AttachedImage:
-    """Return the image in a file. Raises KimiTuiError."""
+    """Return the image in a file. Raises KimiTuiError, also for a file that is likely to contain secrets."""
+    if is_secret(os.path.realpath(path)) or is_secret(os.path.abspath(path)):  # noqa: PTH100 - keeps links
+        raise KimiTuiError(
+            msg("{path} is likely to contain secrets, so it wasn't attached.", path=path),
+            hint="Copy it to another directory to attach it anyway.",
+        )
     try:
         data = _read_file(path)
     except (FileNotFoundError, IsADirectoryError) as error:

@@ -295,3 +295,13 @@ def test_the_image_protocol_is_detected_from_the_environment(
     setting: ImageMode, environment: Mapping[str, str], protocol: str
 ) -> None:
     assert detect_protocol(setting, environment) == protocol
+
+
+def test_an_image_that_is_likely_to_contain_secrets_is_not_attached(tmp_path: Path) -> None:
+    folder = tmp_path / ".ssh"
+    folder.mkdir()
+    Image.new("RGB", (1, 1)).save(folder / "key.png")
+    (tmp_path / "link.png").symlink_to(folder / "key.png")
+    for path in (folder / "key.png", tmp_path / "link.png"):
+        with pytest.raises(KimiTuiError, match="likely to contain secrets"):
+            load_image_file(path)
