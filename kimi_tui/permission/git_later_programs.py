@@ -1,4 +1,4 @@
-"""Detection of changed files that make git run a program the next time somebody uses the repository.
+"""Detection of changed files that make git run a program the next time the repository is used.
 
 A command that may only change the project could otherwise act with the user's rights later: through the
 configuration or a hook of a nested repository, a `commondir` that names another one, or a directory that git

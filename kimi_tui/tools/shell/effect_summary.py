@@ -88,7 +88,7 @@ def select_effects(plan: CommitPlan, changes: Collection[PathChange]) -> CommitP
 def refuse_later_programs(plan: CommitPlan) -> CommitPlan:
     """Return `plan` without files that make git run a program later: they count as conflicts. Blocks.
 
-    A sandbox would be of no use if a command could leave behind what runs outside of it.
+    A sandbox would be of no use if a command could leave behind a program that runs outside of it.
     """
     changes = build_changes([item.effect for item in plan.items])
     reasons = find_later_programs(changed_files(changes))
@@ -218,7 +218,7 @@ def _text(data: bytes) -> str | None:
 
 
 def _output_tail(output: str) -> tuple[str, int]:
-    """Return the last lines of a command's output, and how many lines came before."""
+    """Return the last lines of a command's output, and how many lines precede them."""
     lines = output.rstrip("\n").split("\n") if output.strip() else []
     tail = lines[-_MAX_OUTPUT_LINES:]
     text = "\n".join(tail)[-_MAX_OUTPUT_CHARS:]
