@@ -16,7 +16,6 @@ BY_SHAPE = {
     "continued_session",  # our journal has more records
     "clear_command",
     "compact_command",  # says that nothing was compacted
-    "image_for_a_model_without_images",  # says what to do
     "mcp_commands_for_a_local_server",  # our own texts
     "mcp_commands_for_a_remote_server",
 }

@@ -35,6 +35,8 @@ class KimiCliDialect:
         self._tools: dict[str, str] = {}
         """Names of the tools by call."""
         self._work_dir = ""
+        self._model = ""
+        """Name of the model on its server."""
         self._plan_mode = False
         self._mcp = McpLoading()
         self._commands: set[str] = set(_COMMAND_TEXTS)
@@ -50,6 +52,7 @@ class KimiCliDialect:
     def update_info(self, info: SessionInfo) -> None:
         """Remember the description of a session that was opened or has changed."""
         self._work_dir = info.work_dir
+        self._model = next((it.model for it in info.model_details if it.name == info.model), "")
         self._plan_mode = info.plan_mode
         for command in info.slash_commands:
             if not command.takes_turn:
@@ -57,7 +60,7 @@ class KimiCliDialect:
 
     def error_text(self, code: ErrorCode, message: str, method: str) -> str:
         """Return the text of an error for a call of `method`."""
-        return error_text(code, message, method)
+        return error_text(code, message, method, model=self._model)
 
     def is_left_out_of_replay(self, message: JsonMessage) -> bool:
         """Return whether Kimi CLI doesn't replay a message: permission requests and their answers."""

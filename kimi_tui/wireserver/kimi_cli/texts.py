@@ -17,6 +17,7 @@ _ERRORS = {
 _NO_TURN, _TURN = "No agent turn is in progress", "An agent turn is already in progress"
 _MISSING_TOOL = re.compile(r"There is no tool “(.+?)”\.")
 _SCRIPT_LINE = re.compile(r"Script \d+, line (\d+): “(.*)” has no kind\.")
+_MISSING_CAPABILITY = re.compile(r"add (\w+) to its capabilities")
 _EXIT_CODE = re.compile(r"Exit code (\d+)\.")
 _FILE_VERBS = {"WriteFile": "Write", "StrReplaceFile": "Edit"}
 _DISMISSED = "User dismissed the question without answering."
@@ -30,12 +31,14 @@ _REJECTED = (
 )
 
 
-def error_text(code: ErrorCode, message: str, method: str) -> str:
-    """Return the text of an error for a call of `method`."""
+def error_text(code: ErrorCode, message: str, method: str, *, model: str) -> str:
+    """Return the text of an error for a call of `method`. `model` is the name of the model on its server."""
     if code is ErrorCode.WRONG_STATE:
         return next((text for text in (_NO_TURN, _TURN) if message.startswith(text)), message)
     if (script := _SCRIPT_LINE.match(message)) is not None:
         return f"Invalid echo DSL at line {script[1]}: {script[2]!r}"
+    if code is ErrorCode.MODEL_NOT_SUPPORTED and (missing := _MISSING_CAPABILITY.search(message)):
+        return f"LLM model '{model}' does not support required capability: {missing[1]}."
     return _ERRORS[code].format(method=method) if code in _ERRORS else message
 
 
