@@ -60,7 +60,7 @@ def test_debug_logs_every_event_with_sizes_and_times_but_no_texts(used: Program)
         assert text not in log
 
 
-def test_reverts_compactions_and_retries_are_logged_at_the_default_level(program: Program) -> None:
+def test_reverts_and_retries_are_logged_at_the_default_level(program: Program) -> None:
     program.script("error: 503 busy", "text: one", "text: two")
     assert program.run("-p", "first").exit_code == 0
     program.run("--continue", "-p", "/revert 0 conversation")
