@@ -71,14 +71,22 @@ async def test_file_tools_change_only_what_commands_may_change(home: SessionEnv,
         write("git's settings", ".git/config"),
         write("a git hook", ".git/hooks/pre-commit"),
         write("servers", ".mcp.json", "{}"),
+        write("servers of VS Code", ".vscode/mcp.json", "{}"),
+        write("other settings of VS Code", ".vscode/settings.json", "{}"),
+        call("move", "Bash", command="mv .vscode .code"),
         "text: done",
     )
     (home.work_dir / ".mcp.json").write_text("{ }")
+    (home.work_dir / ".vscode").mkdir()
+    (home.work_dir / ".vscode/mcp.json").write_text("{ }")
     async with home.open_session(settings=home.settings(sandbox={"enabled": True}), yolo=True) as front:
         await front.turn("go")
         results = {name: result.return_value for name, result in front.results.items()}
-    assert [name for name, result in results.items() if not result.is_error] == ["inside"]
-    assert all("sandbox" in results[name].message for name in results if name != "inside")
+    allowed = ["inside", "other settings of VS Code"]
+    assert [name for name, result in results.items() if not result.is_error] == allowed
+    refused = set(results) - {*allowed, "move"}
+    assert all("sandbox" in results[name].message for name in refused)
+    assert (home.work_dir / ".vscode/mcp.json").read_text() == "{ }"
     assert (folders / "outside/notes").read_text() == "old\n"
     assert not (folders / "outside/new").exists()
     assert (home.work_dir / ".git/config").read_text() == "[core]\n"

@@ -11,7 +11,9 @@ from kimi_tui.base.redaction import looks_like_secret_name
 Access = Literal["write", "read", "hidden", "absent"]
 """`read`: not writable. `hidden`: appears empty. `absent`: doesn't exist and can't be created."""
 
-_PROTECTED_FILES = (".git/config", ".git/config.worktree", ".git/hooks", ".kimi-tui", ".mcp.json")
+_PROTECTED_FILES = (
+    ".git/config", ".git/config.worktree", ".git/hooks", ".kimi-tui", ".mcp.json", ".vscode/mcp.json",
+)  # fmt: skip
 """Files that the user's git or kimi-tui itself execute or obey in a project. A command that could change them
 could act outside of the sandbox later."""
 _HIDDEN_IN_HOME = (
@@ -164,6 +166,9 @@ def _protected_paths(root: Path, *, protects_git: bool) -> dict[Path, Access]:
         rules[git] = "write"  # has its own rule, so that it can't be moved away and replaced
     elif git.exists():
         rules[git] = "read"
+    vscode = root / ".vscode"
+    if (vscode / "mcp.json").exists() and not vscode.is_symlink():
+        rules[vscode] = "write"  # likewise
     for name in _PROTECTED_FILES:
         path = root / name
         if name.startswith(".git/") and not protects_git:
