@@ -81,6 +81,7 @@ def engine_options(agent_options: AgentOptions) -> EngineOptions:
         max_time_s=agent_options.max_time_s,
         interactive=False,
         generates_title=False,
+        runs_checks=False,
     )
 
 

@@ -45,6 +45,8 @@ class EngineSetup:
     """Whether a session with the given id is created if it doesn't exist."""
     generates_title: bool = True
     """Whether the model may be asked for the session's title."""
+    runs_checks: bool = True
+    """Whether the configured check runs after steps."""
 
     async def serve(
         self,
@@ -153,6 +155,7 @@ class EngineSetup:
             max_cost_usd=cli.max_cost,
             max_time_s=cli.max_time,
             generates_title=self.generates_title,
+            runs_checks=self.runs_checks,
             interactive=self.interactive,
         )
 

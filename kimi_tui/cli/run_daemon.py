@@ -33,7 +33,9 @@ def run_daemon_mode(cli_options: CliOptions) -> int:
     config = read_config_for(cli_options, paths)
     set_language(language_setting(config.data))
     options = to_print_options(cli_options)
-    setup = EngineSetup(cli_options=cli_options, paths=paths, config=config, interactive=False)
+    setup = EngineSetup(
+        cli_options=cli_options, paths=paths, config=config, interactive=False, runs_checks=False
+    )
     if cli_options.socket is not None:
         with listen(cli_options.socket.expanduser().absolute()) as listener:
             sys.stderr.write(f"Listening at {cli_options.socket}.\n")

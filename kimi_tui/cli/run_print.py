@@ -45,7 +45,12 @@ def run_print_mode(cli_options: CliOptions) -> int:
             _write_failure(cli_options, error)
             raise
         setup = EngineSetup(
-            cli_options=cli_options, paths=paths, config=config, interactive=False, generates_title=False
+            cli_options=cli_options,
+            paths=paths,
+            config=config,
+            interactive=False,
+            generates_title=False,
+            runs_checks=False,
         )
         return asyncio.run(_run(setup, options, stdin, stdout))
 

@@ -179,6 +179,17 @@ class CheckpointSettings(_Table):
     """Older file snapshots are removed."""
 
 
+class CheckSettings(_Table):
+    """A command that checks the files after each step that changed some. See [Checks](checks.md)."""
+
+    run: str = ""
+    """Shell command, such as `pytest -q`. Exit code 0 means that the check passes, 125 that it can't tell.
+    Empty for no check.
+    """
+    timeout: float = Field(600, gt=0)
+    """Seconds after which the command is ended. The check then fails."""
+
+
 class SubagentSettings(_Table):
     """Limits of sub-agents."""
 
@@ -347,6 +358,7 @@ class Settings(_Table):
     budget: BudgetSettings = BudgetSettings()
     compaction: CompactionSettings = CompactionSettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
+    checks: CheckSettings = CheckSettings()
     subagents: SubagentSettings = SubagentSettings()
     permissions: PermissionSettings = PermissionSettings()
     hooks: tuple[HookSettings, ...] = ()

@@ -39,6 +39,9 @@ class BackgroundServices:
         title = (
             group.create_task(self.title_generator.serve(wire)) if self.title_generator is not None else None
         )
+        checks = (
+            group.create_task(self.timeline.checks.serve(wire)) if self.timeline.checks.is_enabled else None
+        )
         mcp = group.create_task(self.mcp.run()) if self.mcp is not None else None
         try:
             self.hooks.start(group)
@@ -47,6 +50,9 @@ class BackgroundServices:
             timeline.cancel()
             if title is not None:
                 title.cancel()
+            if checks is not None:
+                checks.cancel()
+                await asyncio.wait([checks])
             await self.timeline.bisect.close()
             await self.background_work.close()
             side_questions.cancel()

@@ -76,6 +76,8 @@ class EngineOptions:
     """Whether the model may be asked for the session's title, as `session_titles` says. False if the session
     ends before the title could be used.
     """
+    runs_checks: bool = True
+    """Whether the check of `settings` runs after steps. False if the session ends before a result is seen."""
     interactive: bool = True
     """Whether a user is present. Otherwise the session's previous yolo mode is ignored."""
 

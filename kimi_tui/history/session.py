@@ -17,6 +17,7 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import make_private_dir, sessions_dir, work_dir_key
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.base.token_usage import TokenUsage
+from kimi_tui.history.check_log import CHECK_LOG
 from kimi_tui.history.filesystem import LOCAL_FILE_SYSTEM, FileSystem, replace_file
 from kimi_tui.history.journal import Journal
 from kimi_tui.history.kimi_cli.data_dir import KimiCliDataDir, KimiCliSession
@@ -262,7 +263,7 @@ def _summarize(session: KimiCliSession, work_dir: Path | None) -> SessionSummary
 def _copy_session(session: Session, folder: Path) -> None:
     """Copy the files of a session. Branches never change, so they are hard-linked where possible."""
     current = session.context_file
-    for file in (current, session.wire_file, session.dir / TODO_LOG):
+    for file in (current, session.wire_file, session.dir / TODO_LOG, session.dir / CHECK_LOG):
         if file.exists():
             _copy(file, folder / file.name)
     for branch in Journal(current).rotations().values():

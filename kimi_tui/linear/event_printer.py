@@ -19,6 +19,7 @@ from kimi_tui.frontend.message_batch import ConversationMessage
 from kimi_tui.frontend.number_format import format_duration
 from kimi_tui.frontend.text.agents import agents_text
 from kimi_tui.frontend.text.bisect import progress_text, result_text
+from kimi_tui.frontend.text.checks import check_result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text, revert_text
 from kimi_tui.i18n.translate import tr, translate_message
@@ -35,6 +36,7 @@ from kimi_tui.linear.output import LineOutput
 from kimi_tui.linear.sentence_buffer import SentenceBuffer
 from kimi_tui.wire.agent_list import AgentList
 from kimi_tui.wire.bisect import BisectProgress, BisectResult
+from kimi_tui.wire.checks import CheckResult
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import (
@@ -227,6 +229,9 @@ class EventPrinter:
                 self._print_line(progress_text(message))
             case BisectResult():
                 self._print_section(result_text(message))
+            case CheckResult():
+                if (text := check_result_text(message))[0]:
+                    self._print_section(text)
             case SessionForked():
                 self._print_section(fork_text(message))
             case AgentList():

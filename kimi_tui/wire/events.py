@@ -25,6 +25,7 @@ from kimi_tui.wire.agent_list import AgentList
 from kimi_tui.wire.argument_completion import ArgumentChoices
 from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.bisect import BisectProgress, BisectResult
+from kimi_tui.wire.checks import CheckResult
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.message_search import MessageMatches
 from kimi_tui.wire.model_setup import ModelConnected, ModelSources
@@ -181,8 +182,8 @@ CompactionEvent = CompactionBegin | CompactionEnd
 """Compaction of the context."""
 BisectEvent = BisectProgress | BisectResult
 """Progress and result of a search for the step that changed the result of a command."""
-Report = RevertPlan | Comparison | PatchWritten | SessionForked | WindowFilling | BisectEvent
-"""Replies to commands that the conversation shows, unless a dialog asked for them."""
+Report = RevertPlan | Comparison | PatchWritten | SessionForked | WindowFilling | BisectEvent | CheckResult
+"""Replies to commands, and results of checks. The conversation shows them, unless a dialog asked for them."""
 Reply = (
     AgentList
     | SessionList

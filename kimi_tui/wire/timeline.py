@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.frozen import frozen
+from kimi_tui.wire.checks import StepCheck
 from kimi_tui.wire.display_blocks import DiffBlock
 
 CheckpointKind = Literal["user", "step", "dmail", "compaction", "clear", "revert", "fork", "import"]
@@ -222,6 +223,8 @@ class TimelineNode:
     """Whether a shell command is among them, whose effects outside of covered files can't be reverted."""
     problem: str = ""
     """Why its files can't be restored; empty if they can."""
+    check: StepCheck | None = None
+    """The check with the files as they were before the next checkpoint; None if it didn't run."""
 
 
 @frozen

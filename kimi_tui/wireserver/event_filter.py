@@ -14,6 +14,7 @@ _EXTENSION_TYPES = {
     "ModelSources", "ModelConnected", "SettingsList", "SettingChanged",
     "PermissionList", "PermissionChanged",
     "ArgumentChoices", "AgentList", "WindowFilling", "BisectProgress", "BisectResult",
+    "CheckResult",
 }  # fmt: skip
 _EXTENSION_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure", "files"),

@@ -90,6 +90,13 @@ def test_a_projects_hooks_are_added_to_the_users_once_it_is_trusted(home):
     ]
 
 
+def test_a_projects_check_runs_only_once_it_is_trusted(home):
+    project = home.write_project('[checks]\nrun = "make test"')
+    assert home.settings().checks.run == ""
+    ProjectTrust(home.data_dir).trust(project, project.read_text())
+    assert home.settings().checks.run == "make test"
+
+
 def test_an_error_in_a_projects_hook_names_its_own_file_and_line(home):
     home.write(STOP.format("mine"))
     project = home.write_project('[[hooks]]\nevent = "Stopp"\ncommand = "theirs"\n')

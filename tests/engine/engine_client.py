@@ -7,7 +7,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kimi_tui.config.settings import CheckpointSettings, ModelSettings, ProviderConfig, Settings
+from kimi_tui.config.settings import (
+    CheckpointSettings,
+    CheckSettings,
+    ModelSettings,
+    ProviderConfig,
+    Settings,
+)
 from kimi_tui.engine.build.engine import build_engine
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.wire.channel import Outgoing, Wire
@@ -85,6 +91,7 @@ async def session(
     continue_last: bool = False,
     session_id: str | None = None,
     checkpoints: CheckpointSettings = CheckpointSettings(),
+    checks: CheckSettings = CheckSettings(),
     additional_dirs: tuple[Path, ...] = (),
 ) -> AsyncIterator[EngineClient]:
     """Run a session whose model plays `scripts`, and yield its client."""
@@ -93,6 +100,7 @@ async def session(
     script_file.write_text(json.dumps(scripts))
     settings = Settings(
         checkpoints=checkpoints,
+        checks=checks,
         default_model="scripted",
         providers={"script": ProviderConfig(type="scripted", scripts=str(script_file))},
         models={"scripted": ModelSettings(provider="script", model="scripted", max_context_size=100_000)},

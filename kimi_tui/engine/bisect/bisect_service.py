@@ -6,7 +6,8 @@ from kimi_tui.base.errors import UsageError
 from kimi_tui.engine.bisect.candidate_states import CandidateState, group_states, list_checkpoints
 from kimi_tui.engine.bisect.result_prompt import build_prompt
 from kimi_tui.engine.bisect.state_search import StateSearch, Verdict, max_runs_of
-from kimi_tui.engine.files.checkpoint_views import CheckpointViews, StateUnavailable
+from kimi_tui.engine.files.checkpoint_commands import CheckpointCommands
+from kimi_tui.engine.files.checkpoint_views import StateUnavailable
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.timeline.compare import compare_states
 from kimi_tui.engine.timeline.publisher import build_node
@@ -14,31 +15,9 @@ from kimi_tui.history.checkpoint_tree import CheckpointNode
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
 from kimi_tui.history.step_summary import summarize_step
-from kimi_tui.tools.shell.shell import Shell
 from kimi_tui.wire.bisect import Bisect, BisectOutcome, BisectProgress, BisectResult
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import TimelineNode
-
-SKIP_STATUS = 125
-"""Exit code of a command that can't tell, as in `git bisect run`."""
-_TIMEOUT_S = 7 * 86_400.0
-_MAX_OUTPUT_BYTES = 4_000
-
-
-class _OutputEnd:
-    """Keeps the end of a command's output."""
-
-    def __init__(self) -> None:
-        self._data = bytearray()
-
-    def receive(self, data: bytes) -> None:
-        """Implement `OutputReceiver.receive`."""
-        self._data += data
-        del self._data[:-_MAX_OUTPUT_BYTES]
-
-    @property
-    def text(self) -> str:
-        return self._data.decode("utf-8", "replace").strip("\n")
 
 
 class _Run:
@@ -74,13 +53,13 @@ class BisectService:
         session: Session,
         context: Context,
         files: SessionFiles,
-        views: CheckpointViews,
+        commands: CheckpointCommands,
         sender: EventSender,
     ) -> None:
         self._session = session
         self._context = context
         self._files = files
-        self._views = views
+        self._commands = commands
         self._sender = sender
         self._running: asyncio.Task[BisectResult] | None = None
         self._is_stopping = False
@@ -131,7 +110,7 @@ class BisectService:
 
     async def _search(self, command: str) -> BisectResult:
         await self._files.wait_for_states()
-        now = await self._views.capture_now()
+        now = await self._commands.views.capture_now()
         checkpoints = list_checkpoints(await self._context.tree())
 
         states = await self._files.worker.use(
@@ -150,26 +129,11 @@ class BisectService:
 
     async def _run_at(self, run: _Run, index: int) -> Verdict:
         """Run the command at a state."""
-        output = _OutputEnd()
-        shell = Shell()
-        async with self._views.open(run.states[index].files) as view:
-            run.is_copy = view.is_copy
-            try:
-                ended = await shell.run(
-                    run.command,
-                    work_dir=self._session.work_dir,
-                    timeout_s=_TIMEOUT_S,
-                    output=output,
-                    starter=view,
-                )
-            finally:
-                await shell.close()
-        if ended.status == SKIP_STATUS:
-            return "skip"
-        if ended.status == 0:
-            return "pass"
-        run.outputs[index] = output.text
-        return "fail"
+        ended = await self._commands.run(run.command, run.states[index].files)
+        run.is_copy = ended.is_copy
+        if ended.verdict == "fail":
+            run.outputs[index] = ended.output
+        return ended.verdict
 
     async def _build_result(self, run: _Run) -> BisectResult:
         found = run.search.outcome()

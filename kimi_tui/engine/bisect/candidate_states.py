@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.engine.files.checkpoint_views import are_equal
 from kimi_tui.history.checkpoint_tree import CheckpointNode, CheckpointTree
-from kimi_tui.history.snapshots.manifest import ManifestLog, ManifestMissing, is_manifest
+from kimi_tui.history.snapshots.manifest import ManifestLog, is_manifest
 
 
 @frozen(kw_only=True)
@@ -42,24 +43,13 @@ def group_states(
     known = [node for node in checkpoints if is_manifest(node.files)]
     states: list[CandidateState] = []
     for node in known:
-        if states and _are_equal(states[-1].files, node.files, manifests):
+        if states and are_equal(states[-1].files, node.files, manifests):
             states[-1] = CandidateState(files=node.files, first=states[-1].first, last=node, is_current=False)
         else:
             states.append(CandidateState(files=node.files, first=node, last=node, is_current=False))
-    if states and _are_equal(states[-1].files, now, manifests):
+    if states and are_equal(states[-1].files, now, manifests):
         newest = states[-1]
         states[-1] = CandidateState(files=now, first=newest.first, last=newest.last, is_current=True)
     else:
         states.append(CandidateState(files=now, first=None, last=None, is_current=True))
     return states
-
-
-def _are_equal(before: str, after: str, manifests: ManifestLog) -> bool:
-    """Return whether no file changed between two states; False if that isn't known."""
-    if before == after:
-        return True
-    try:
-        records = manifests.records_since(before, after)
-    except ManifestMissing:
-        return False
-    return all(not record.changes or record.author.who == "coverage" for record in records)

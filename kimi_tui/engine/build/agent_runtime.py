@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.config.settings import CheckSettings
 from kimi_tui.engine.background_work import BackgroundWork
 from kimi_tui.engine.build.agent import build_agent
 from kimi_tui.engine.build.core import SessionCore
@@ -114,6 +115,9 @@ def _build_timeline(core: SessionCore, tool_dependencies: ToolDependencies) -> T
         sender=core.wire,
         private_commands=tool_dependencies.private_commands,
         workspaces=tool_dependencies.workspaces,
+        check_settings=core.settings.checks if core.options.runs_checks else CheckSettings(),
+        environment=core.environment,
+        sandbox=tool_dependencies.sandbox,
     )
 
 

@@ -12,6 +12,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.coverage import display_path
 from kimi_tui.engine.files.snapshot_worker import SnapshotBusyError, SnapshotWorker
+from kimi_tui.history.snapshots.manifest import ManifestLog, ManifestMissing
 from kimi_tui.workspaces.checkpoint.private_view import PrivateTree, PrivateView
 from kimi_tui.workspaces.workspaces import Workspaces
 
@@ -41,6 +42,17 @@ class CheckpointViews:
         """Return the state of today's files, from a scan of all of them. Raises KimiTuiError."""
         return await self._use(lambda history: history.capture().manifest)
 
+    async def capture_known_changes(self) -> str:
+        """Return the state with all changes that can be found quickly: in a large project, the agent's only.
+
+        Raises KimiTuiError.
+        """
+        return await self._use(_capture_known_changes)
+
+    async def are_equal(self, before: str, after: str) -> bool:
+        """Return whether no file changed between two states; False if that isn't known."""
+        return await self._use(lambda history: are_equal(before, after, history.manifests))
+
     @asynccontextmanager
     async def open(self, state: str | None) -> AsyncIterator[PrivateView]:
         """Open a view of today's files in which those that differ are as in `state`; None for today's files.
@@ -69,12 +81,26 @@ class CheckpointViews:
                 await asyncio.sleep(_BUSY_DELAY_S)
 
 
+def are_equal(before: str, after: str, manifests: ManifestLog) -> bool:
+    """Return whether no file changed between two states; False if that isn't known."""
+    if before == after:
+        return True
+    try:
+        records = manifests.records_since(before, after)
+    except ManifestMissing:
+        return False
+    return all(not record.changes or record.author.who == "coverage" for record in records)
+
+
+def _capture_known_changes(history: "FileHistory") -> str:
+    return history.capture_if_small(history.default_author()).manifest
+
+
 def _prepare(history: "FileHistory", *, state: str, tree: PrivateTree, work_dir: Path) -> None:
     from kimi_tui.history.snapshots.blob_store import BlobMissing
-    from kimi_tui.history.snapshots.manifest import ManifestMissing
     from kimi_tui.workspaces.checkpoint.state_writer import differences_from, write_changes
 
-    current = history.capture_if_small(history.default_author()).manifest
+    current = _capture_known_changes(history)
     try:
         changes = differences_from(history.manifests, current, state)
         failed = write_changes(changes, history.blobs, tree, work_dir=work_dir)

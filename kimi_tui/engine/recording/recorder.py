@@ -16,6 +16,7 @@ from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.wire.background import TasksUpdate
 from kimi_tui.wire.bisect import BisectProgress, BisectResult
 from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.checks import CheckResult
 from kimi_tui.wire.codec import PROTOCOL_VERSION, encode
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import (
@@ -57,6 +58,7 @@ _NOT_RECORDED = (
     WindowFilling,
     BisectProgress,
     BisectResult,
+    CheckResult,
     Reply,
 )
 

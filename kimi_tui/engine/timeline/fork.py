@@ -7,6 +7,7 @@ from kimi_tui.base.content_parts import system_note
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import msg
+from kimi_tui.history.check_log import CHECK_LOG
 from kimi_tui.history.checkpoint_tree import CheckpointNode
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
@@ -63,11 +64,11 @@ async def fork_session(
 
 
 def _copy_recording(session: Session, copy: Session) -> None:
-    """Copy the recording, which holds the display of tool results, and the log of todo lists.
+    """Copy the recording, which holds the display of tool results, and the logs of todo lists and checks.
 
     Raises: SessionError.
     """
-    for name in (session.wire_file.name, TODO_LOG):
+    for name in (session.wire_file.name, TODO_LOG, CHECK_LOG):
         try:
             if (session.dir / name).exists():
                 shutil.copyfile(session.dir / name, copy.dir / name)

@@ -9,6 +9,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.gc_control import gc_paused
 from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import msg
+from kimi_tui.engine.checks.step_checks import StepChecks
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.recording.replay import replay_events
 from kimi_tui.history.branch import Branch
@@ -19,6 +20,7 @@ from kimi_tui.history.records import Checkpoint, StepSummary
 from kimi_tui.history.session import Session
 from kimi_tui.history.session_state import SessionState, UndoEntry
 from kimi_tui.history.step_summary import summarize_step
+from kimi_tui.wire.checks import StepCheck
 from kimi_tui.wire.codec import envelope
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import (
@@ -48,7 +50,9 @@ class TimelinePublisher:
         context: Context,
         files: SessionFiles,
         sender: EventSender,
+        checks: StepChecks,
     ) -> None:
+        self._checks = checks
         self._files = files
         self._session = session
         self._context = context
@@ -109,6 +113,10 @@ class TimelinePublisher:
         state = await self._context.read_branch(number)
         self._sender.send(build_branch_content(branch, state, tree, self._context.history))
 
+    def refresh_checkpoint(self, number: int) -> None:
+        """Send a checkpoint of the current branch again because its check has changed."""
+        self._mark_changed(number)
+
     def refresh(self) -> None:
         """Send the timeline again because names, undo or redo have changed."""
         self._mark_changed(None)
@@ -140,8 +148,9 @@ class TimelinePublisher:
                 names,
                 summary=summarize_step(self._context.messages_since_checkpoint),
                 files=self._files.changes_since_checkpoint(),
+                check=self._checks.check_of(node.checkpoint.uid),
             )
-        return build_node(node, names)
+        return build_node(node, names, check=self._checks.check_of(node.checkpoint.uid))
 
 
 def newest_timeline(
@@ -205,6 +214,7 @@ def build_node(
     *,
     summary: StepSummary | None = None,
     files: FileChanges | None = None,
+    check: StepCheck | None = None,
 ) -> TimelineNode:
     """Return a checkpoint as front ends see it.
 
@@ -233,6 +243,7 @@ def build_node(
         tools,
         shell,
         node.problem,
+        check,
     )
 
 

@@ -16,6 +16,7 @@ from kimi_tui.engine.timeline.publisher import (
     full_timeline,
     newest_timeline,
 )
+from kimi_tui.history.check_log import read_step_checks
 from kimi_tui.history.checkpoint_tree import CheckpointNode, CheckpointTree
 from kimi_tui.history.conversation_state import ConversationState
 from kimi_tui.history.read_only import ReadOnlyConversation
@@ -107,11 +108,15 @@ class ReadOnlyTimeline:
 
     async def _send_state(self, state: ConversationState, newest: int = 0) -> None:
         names = self._session.state.names
+        checks = await asyncio.to_thread(read_step_checks, self._session.dir)
 
         def to_node(node: CheckpointNode) -> TimelineNode:
             is_newest = node.next is None and node.branch is None
             return build_node(
-                node, names, summary=summarize_step(state.messages_since_checkpoint) if is_newest else None
+                node,
+                names,
+                summary=summarize_step(state.messages_since_checkpoint) if is_newest else None,
+                check=checks.get(node.checkpoint.uid),
             )
 
         no_undo = SessionState()  # undo and redo aren't available in a read-only session

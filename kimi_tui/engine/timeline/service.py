@@ -7,11 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kimi_tui.base.child_environment import ChildEnvironment
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.shielding import run_shielded
-from kimi_tui.config.settings import CheckpointSettings
+from kimi_tui.config.settings import CheckpointSettings, CheckSettings
 from kimi_tui.engine.bisect.bisect_service import BisectService
+from kimi_tui.engine.checks.check_runner import CheckRunner
+from kimi_tui.engine.checks.step_checks import StepChecks
+from kimi_tui.engine.files.checkpoint_commands import CheckpointCommands
 from kimi_tui.engine.files.checkpoint_views import CheckpointViews
 from kimi_tui.engine.files.coverage import covered_dirs, display_path, excluded_dirs
 from kimi_tui.engine.files.left_commands import LeftCommands
@@ -24,12 +28,14 @@ from kimi_tui.engine.timeline.publisher import TimelinePublisher
 from kimi_tui.engine.timeline.recovery import recover_revert
 from kimi_tui.engine.timeline.revert_executor import RevertExecutor
 from kimi_tui.engine.timeline.revert_target import is_state_pending
+from kimi_tui.history.check_log import CheckLog
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.limits import MB, SnapshotLimits
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.shell.private_command import PrivateCommands
+from kimi_tui.tools.shell.shell import ShellSandbox
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.workspaces.workspaces import Workspaces
 
@@ -56,8 +62,14 @@ class TimelineService:
         history_factory: HistoryFactory | None = None,
         private_commands: PrivateCommands | None = None,
         workspaces: Workspaces | None = None,
+        check_settings: CheckSettings = CheckSettings(),
+        environment: ChildEnvironment = ChildEnvironment(),
+        sandbox: ShellSandbox | None = None,
     ) -> None:
-        """Create the timeline. Without `private_commands`, scans find the changes of commands."""
+        """Create the timeline. Without `private_commands`, scans find the changes of commands.
+
+        Searches and checks run commands in `environment` and `sandbox`.
+        """
         self._private_commands = private_commands
         self._session = session
         self._context = context
@@ -76,7 +88,10 @@ class TimelineService:
             if workspaces is not None
             else None
         )
-        self.publisher = TimelinePublisher(session=session, context=context, files=self.files, sender=sender)
+        self._step_checks = StepChecks(CheckLog(session.dir))
+        self.publisher = TimelinePublisher(
+            session=session, context=context, files=self.files, sender=sender, checks=self._step_checks
+        )
         self.reverts = RevertExecutor(
             session=session,
             context=context,
@@ -94,16 +109,28 @@ class TimelineService:
             timeline_publisher=self.publisher,
             sender=sender,
         )
-        self.bisect = BisectService(
-            session=session,
-            context=context,
-            files=self.files,
-            views=CheckpointViews(
+        commands = CheckpointCommands(
+            CheckpointViews(
                 worker,
                 workspaces or Workspaces(data_dir, choice="none"),
                 work_dir=session.work_dir,
                 added_dirs=workspace.additional_dirs,
             ),
+            work_dir=session.work_dir,
+            environment=environment,
+            sandbox=sandbox,
+        )
+        self.bisect = BisectService(
+            session=session, context=context, files=self.files, commands=commands, sender=sender
+        )
+        self.checks = CheckRunner(
+            settings=check_settings,
+            session=session,
+            context=context,
+            files=self.files,
+            commands=commands,
+            checks=self._step_checks,
+            timeline_publisher=self.publisher,
             sender=sender,
         )
 
@@ -112,6 +139,7 @@ class TimelineService:
 
         Must run before any other command.
         """
+        await self._step_checks.load()
         if self._left_commands is not None:
             self._request_pending_states()
             await run_shielded(self._left_commands.commit())

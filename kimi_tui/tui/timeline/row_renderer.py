@@ -10,10 +10,12 @@ from kimi_tui.base.message_text import MessageText, msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.number_format import format_tokens
 from kimi_tui.frontend.text.cell_width import pad_left
+from kimi_tui.frontend.text.checks import check_sign, step_check_line
 from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
 from kimi_tui.tui.timeline.labels import kind_of, label_of
 from kimi_tui.tui.timeline.rows import TimelineRow, TimelineRows
 from kimi_tui.tui.timeline.tree import TimelineTree, Totals, TreeBranch
+from kimi_tui.wire.checks import CheckState, StepCheck
 from kimi_tui.wire.timeline import CheckpointKind, RevertReason, TimelineBranch, TimelineNode
 
 _MAX_LANES = 8
@@ -102,6 +104,8 @@ def _render_checkpoint(row: TimelineRow, rows: TimelineRows, width: int, context
     fold = ""
     if is_turn:
         fold = ("▾ " if rows.is_open(row) else "▸ ") if rows.can_open(row) else "  "
+    is_first_failure = totals.check is not None and totals.check.is_first_failure
+    label_style = dim_style or ("bold" if is_turn and node.kind == "user" else "")
     text = Content.assemble(
         _lanes(row.tree_branch),
         ("├" if row.has_branch_above and sign == "│" else sign, dim_style or color),
@@ -110,7 +114,7 @@ def _render_checkpoint(row: TimelineRow, rows: TimelineRows, width: int, context
         (fold, "$text-muted"),
         (f"{node.id} ", "$text-muted"),
         (f"{sanitize_line(node.name)} ", "bold $accent") if node.name else "",
-        (label_of(node), dim_style or ("bold" if is_turn and node.kind == "user" else "")),
+        (label_of(node), "bold $error" if is_first_failure else label_style),
     )
     return _fit(text, _right_columns(node, totals, width, context, tree), width)
 
@@ -133,7 +137,8 @@ def _render_branch(row: TimelineRow, rows: TimelineRows, width: int, context: Ro
         (branch_label(rows.tree, tree_branch), _FAINT),
     )
     left = branch.left if branch is not None else 0.0
-    return _fit(text, [(f" {format_age(context.now - left)}", "$text-muted")] if left else [], width)
+    right = [(f" {format_age(context.now - left)}", "$text-muted")] if left else []
+    return _fit(text, [*right, _check_column(None)] if rows.tree.has_checks else right, width)
 
 
 def _right_columns(
@@ -156,7 +161,24 @@ def _right_columns(
         parts.append(
             (" " + pad_left(format_age(context.now - node.time), cell_len(tr("now"))), "$text-muted")
         )
+    if tree.has_checks:
+        parts.append(_check_column(totals.check))
     return parts
+
+
+def _check_column(check: StepCheck | None) -> tuple[str, str]:
+    """Return the last column: the ribbon of checks. An arrow marks the first step that fails."""
+    if check is None:
+        return "   ", ""
+    arrow = "→" if check.is_first_failure else " "
+    provisional = "$text-muted" if check.is_provisional else ""
+    styles: dict[CheckState, str] = {
+        "pass": "$success",
+        "fail": "bold $error" if check.is_first_failure else "$error",
+        "skip": "$text-muted",
+        "running": "$text-muted",
+    }
+    return f" {arrow}{check_sign(check.state)}", provisional or styles[check.state]
 
 
 def _lanes(tree_branch: TreeBranch, *, less: int = 0) -> tuple[str, str]:
@@ -252,7 +274,11 @@ def describe_row(row: TimelineRow, rows: TimelineRows, context: RowContext) -> l
         facts.append((tr("{tokens} tokens", tokens=format_tokens(node.tokens)), ""))
     if not tree.is_on_current_branch(node.uid):
         facts.append((tr("on a branch"), _LANE))
-    lines = [head, Content(" · ").join(Content.styled(text, style or "$text-muted") for text, style in facts)]
+    lines = [head]
+    if total.check is not None:
+        style = "$error" if total.check.state == "fail" else "$text-muted"
+        lines.append(Content.styled(step_check_line(total.check), style))
+    lines.append(Content(" · ").join(Content.styled(text, style or "$text-muted") for text, style in facts))
     if node.files is not None and node.files.paths:
         lines.append(Content.styled(", ".join(map(sanitize_line, node.files.paths)), "$text-muted"))
     if warning := node.problem or (node.files.coverage if node.files is not None else ""):

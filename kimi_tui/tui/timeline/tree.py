@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from kimi_tui.wire.checks import StepCheck
 from kimi_tui.wire.timeline import CheckpointKind, Timeline, TimelineBranch, TimelineNode, TimelineUpdate
 
 _STEP_KINDS: frozenset[CheckpointKind] = frozenset({"step", "dmail", "revert"})
@@ -25,12 +26,17 @@ class Totals:
     by_user: int = 0
     shell: bool = False
     partial: bool = False
+    check: StepCheck | None = None
+    """The last check among them; if one is a first failure, the last of these."""
 
     def add(self, node: TimelineNode) -> "Totals":
         """Return the totals including the changes after one more checkpoint."""
         files = node.files
+        check = self._combine(node.check)
         if files is None:
-            return self if self.shell or not node.shell else Totals(*self._counts, True, self.partial)
+            if check is self.check and (self.shell or not node.shell):
+                return self
+            return Totals(*self._counts, self.shell or node.shell, self.partial, check)
         return Totals(
             self.added + files.added_lines,
             self.removed + files.removed_lines,
@@ -38,7 +44,15 @@ class Totals:
             self.by_user + files.yours,
             self.shell or node.shell,
             self.partial or bool(files.coverage),
+            check,
         )
+
+    def _combine(self, check: StepCheck | None) -> StepCheck | None:
+        if check is None or (
+            self.check is not None and self.check.is_first_failure and not check.is_first_failure
+        ):
+            return self.check
+        return check
 
     @property
     def _counts(self) -> tuple[int, int, int, int]:
@@ -126,6 +140,8 @@ class TimelineTree:
         self.current = timeline.current
         self.older_count = timeline.older
         """Number of older checkpoints that haven't been loaded yet."""
+        self.has_checks = any(node.check is not None for node in timeline.nodes)
+        """Whether any step was checked."""
         self.has_file_states = any(not node.problem for node in timeline.nodes)
         """Whether file states are recorded at all."""
         self.turn_of: dict[str, TimelineTurn] = {}
@@ -186,6 +202,7 @@ class TimelineTree:
         added: list[str] = []
         in_order = True
         for node in update.nodes:
+            self.has_checks = self.has_checks or node.check is not None
             if (old := self.nodes.get(node.uid)) is not None:
                 self.nodes[node.uid] = node
                 self._update_totals(old, node)
@@ -289,9 +306,13 @@ class TimelineTree:
 
     def _update_totals(self, old: TimelineNode, node: TimelineNode) -> None:
         turn = self.turn_of.get(node.uid)
-        if turn is None or turn.totals is None or (old.files == node.files and old.shell == node.shell):
+        if turn is None or turn.totals is None or _have_same_totals(old, node):
             return
-        if old.files is None and not old.shell:
+        if old.files is None and not old.shell and old.check is None and node.check is None:
             turn.totals = turn.totals.add(node)
         else:
             turn.totals = None
+
+
+def _have_same_totals(old: TimelineNode, node: TimelineNode) -> bool:
+    return old.files == node.files and old.shell == node.shell and old.check == node.check

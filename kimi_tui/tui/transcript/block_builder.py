@@ -7,6 +7,7 @@ from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.config.startup_settings import ThinkingDisplay
 from kimi_tui.frontend.message_batch import ConversationMessage, is_conversation_message
 from kimi_tui.frontend.text.bisect import progress_text, result_text
+from kimi_tui.frontend.text.checks import check_result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text
 from kimi_tui.i18n.translate import tr, translate_message
@@ -30,6 +31,7 @@ from kimi_tui.tui.transcript.turn_notices import (
     turn_end_notice,
 )
 from kimi_tui.wire.bisect import BisectProgress, BisectResult
+from kimi_tui.wire.checks import CheckResult
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import (
@@ -166,6 +168,10 @@ class BlockBuilder:
             case BisectResult():
                 self._bisect_block = None
                 self._add(NoticeBlock("info", *result_text(message), margin=self._margin))
+            case CheckResult():
+                if (check_text := check_result_text(message))[0]:
+                    is_good = message.change == "passes_again"
+                    self._add(NoticeBlock("info" if is_good else "warning", *check_text, margin=self._margin))
             case SessionForked():
                 self._add(NoticeBlock("info", *fork_text(message), margin=self._margin))
             case WindowFilling():

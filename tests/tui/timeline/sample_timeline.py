@@ -6,6 +6,7 @@ from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.base.message_text import msg
 from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.checks import StepCheck
 from kimi_tui.wire.display_blocks import DiffBlock
 from kimi_tui.wire.events import StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd
 from kimi_tui.wire.timeline import (
@@ -104,6 +105,16 @@ NODES = (
 )
 BRANCH = TimelineBranch(number=1, left=NOW - 3_540, reason="user", to=4, tip="u7", messages=6)
 TIMELINE = Timeline(NODES, (BRANCH,), "u12", undo=BEFORE_REVERT, redo="")
+CHECKS = {
+    1: StepCheck("pass", command="pytest -q", duration_s=2.1),
+    2: StepCheck("pass", command="pytest -q", duration_s=2.2),
+    5: StepCheck("skip", command="pytest -q", duration_s=0.1),
+    9: StepCheck("pass", is_provisional=True, command="pytest -q", duration_s=2.1),
+    10: StepCheck("fail", is_first_failure=True, command="pytest -q", duration_s=2.4),
+    11: StepCheck("fail", command="pytest -q", duration_s=2.4),
+    12: StepCheck("running", command="pytest -q"),
+}
+CHECKED_TIMELINE = replace(TIMELINE, nodes=tuple(replace(it, check=CHECKS.get(it.id)) for it in NODES))
 
 OLD = "def validate(form):\n    if form.user is None:\n        return False\n    return form.user.ok\n"
 NEW = "def validate(form):\n    return form.user.ok\n"

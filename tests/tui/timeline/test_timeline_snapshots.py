@@ -13,12 +13,20 @@ from kimi_tui.tui.screen.main_screen import MainScreen
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Compare, PlanRevert, ShowTimeline
 from kimi_tui.wire.events import StatusUpdate
-from kimi_tui.wire.timeline import RevertPlan
+from kimi_tui.wire.timeline import RevertPlan, Timeline
 from tests.tui.app_driver import AppDriver
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
 from tests.tui.test_snapshots import STATUS, Act, CompareSnapshot, press_key, wait_until_settled
 from tests.tui.timeline.sample_hunks import HUNKS_PLAN
-from tests.tui.timeline.sample_timeline import COMPARISON, MESSAGES, NOW, PLAN, RENAMES_PLAN, TIMELINE
+from tests.tui.timeline.sample_timeline import (
+    CHECKED_TIMELINE,
+    COMPARISON,
+    MESSAGES,
+    NOW,
+    PLAN,
+    RENAMES_PLAN,
+    TIMELINE,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +40,11 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def timeline_app(
-    data_dir: Path, keys: tuple[str, ...], theme: ThemeChoice, plan: RevertPlan = PLAN
+    data_dir: Path,
+    keys: tuple[str, ...],
+    theme: ThemeChoice,
+    plan: RevertPlan = PLAN,
+    timeline: Timeline = TIMELINE,
 ) -> tuple[KimiTuiApp, Act]:
     """Return an app whose engine sends the sample timeline, and a function that presses the keys."""
     wire = Wire()
@@ -48,7 +60,7 @@ def timeline_app(
         async for command in wire.commands():
             match command:
                 case ShowTimeline():
-                    wire.send(TIMELINE)
+                    wire.send(timeline)
                 case PlanRevert():
                     wire.send(plan)
                 case Compare():
@@ -92,9 +104,13 @@ def compare_timeline(snap_compare: Any, tmp_path: Path) -> CompareSnapshot:
     """Return a function that compares the app with the snapshot."""
 
     def compare(
-        *keys: str, size: tuple[int, int] = (120, 40), theme: ThemeChoice = "dark", plan: RevertPlan = PLAN
+        *keys: str,
+        size: tuple[int, int] = (120, 40),
+        theme: ThemeChoice = "dark",
+        plan: RevertPlan = PLAN,
+        timeline: Timeline = TIMELINE,
     ) -> bool:
-        app, act = timeline_app(tmp_path, keys, theme, plan)
+        app, act = timeline_app(tmp_path, keys, theme, plan, timeline)
         return bool(snap_compare(app, terminal_size=size, run_before=act))
 
     return compare
@@ -110,6 +126,14 @@ SIZES = pytest.mark.parametrize(
 @SIZES
 def test_the_pane(compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice) -> None:
     assert compare_timeline("f3", "down", "down", "down", "down", size=size, theme=theme)
+
+
+@SIZES
+def test_the_ribbon_of_checks(
+    compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice
+) -> None:
+    keys = ("f3", "down", "right", "down", "down")
+    assert compare_timeline(*keys, size=size, theme=theme, timeline=CHECKED_TIMELINE)
 
 
 def test_the_pane_on_a_small_terminal(compare_timeline: CompareSnapshot) -> None:

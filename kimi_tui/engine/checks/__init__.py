@@ -1,0 +1,1 @@
+"""Checks of a session's steps with the configured command."""
