@@ -114,7 +114,7 @@ class CheckRunner:
         self._wake.set()
 
     async def _run_checks(self) -> None:
-        """Run checks until there is nothing to check."""
+        """Run checks until no step needs one."""
         while True:
             try:
                 path = list_checkpoints(await self._context.tree())
@@ -128,7 +128,7 @@ class CheckRunner:
                 return
 
     async def _choose(self, path: Sequence[CheckpointNode]) -> _Candidate | None:
-        """Return the step to check next; None if there is none."""
+        """Return the step to check next, or None."""
         ended, self._ended = self._ended, []
         newest: _Candidate | None = None
         if ended:

@@ -18,7 +18,7 @@ class StepChecks:
         self._log = log
         self._records: dict[str, CheckRecord] = {}
         self._running: dict[str, StepCheck] = {}
-        """The step whose check is running; empty if there is none."""
+        """The step whose check is running; otherwise empty."""
 
     async def load(self) -> None:
         """Read the results of earlier runs of the session."""
@@ -30,7 +30,7 @@ class StepChecks:
         return self._records
 
     def check_of(self, uid: str) -> StepCheck | None:
-        """Return the check of a step as the timeline shows it; None if there is none."""
+        """Return the check of a step as the timeline shows it, or None."""
         if not (self._running or self._records):
             return None
         if (running := self._running.get(uid)) is not None:

@@ -110,7 +110,7 @@ def propose_file_restore(path: str, node: TimelineNode) -> RevertProposal:
 
 
 def propose_undo(tree: TimelineTree) -> RevertProposal | None:
-    """Propose to undo the last revert; return None if there is nothing to undo."""
+    """Propose to undo the last revert; None if no revert can be undone."""
     target = revert_target_label(tree.undo)
     if not target:
         return None
@@ -119,7 +119,7 @@ def propose_undo(tree: TimelineTree) -> RevertProposal | None:
 
 
 def propose_redo(tree: TimelineTree) -> RevertProposal | None:
-    """Propose to redo the last undone revert; return None if there is nothing to redo."""
+    """Propose to redo the last undone revert; None if no revert can be redone."""
     if not revert_target_label(tree.redo):
         return None
     return RevertProposal(target="redo", title=tr("Redo the last undone revert"), action_label=tr("redo"))
