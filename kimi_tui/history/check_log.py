@@ -31,8 +31,6 @@ class CheckRecord:
     timed_out: bool = False
     command: str = ""
     duration_s: float = 0.0
-    time: float = 0.0
-    """When the run ended, in seconds since the epoch."""
     output: str = ""
     """End of the command's output, unless it passed."""
 

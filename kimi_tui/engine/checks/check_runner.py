@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Sequence
 
 from kimi_tui.base.errors import KimiTuiError
@@ -266,7 +265,6 @@ def _build_record(uid: str, command: str, run: CheckpointRun, *, is_mixed: bool)
         is_provisional=is_mixed,
         command=command,
         duration_s=round(run.duration_s, 3),
-        time=time.time(),
         timed_out=run.timed_out,
         output="" if run.verdict == "pass" else run.output,
     )
