@@ -68,11 +68,12 @@ def _run(home: Home, files: Sequence[str], backend: str) -> Run:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        assert server.stdout is not None
-        times = [float(server.stdout.readline()) for _ in range(len(files) + 1)]
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0
+        if process.returncode:
+            raise RuntimeError(f"the program ended with {process.returncode}")
+        assert server.stdout is not None
+        times = [float(server.stdout.readline()) for _ in range(len(files) + 1)]
     steps = [(later - earlier) * 1e3 for earlier, later in pairwise(times)]
     return Run(median(steps[_FIRST_STEPS:]), used.ru_maxrss / 1024)
 

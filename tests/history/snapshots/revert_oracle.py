@@ -47,6 +47,8 @@ class Oracle:
     """The user's lines that were covered when someone else was about to change files."""
     identities: dict[str, int] = field(default_factory=dict)
     """Which file each path has. A file keeps its number when it is renamed; 0 if it isn't known."""
+    former_names: dict[str, set[str]] = field(default_factory=dict)
+    """The names that the file at each path had before."""
     lines_of: dict[int, set[str]] = field(default_factory=dict)
     """The user's lines that were written to each file of known number."""
 
@@ -103,6 +105,13 @@ class Oracle:
     def _rename_identities(self, moves: dict[str, str]) -> None:
         """Record that files were renamed: old path -> new path, each also that of a directory."""
         moved: dict[str, int] = {}
+        former: dict[str, set[str]] = {}
+        for path in self.files():
+            for old, new in moves.items():
+                if f"{path}/".startswith(f"{new}/"):
+                    before = old + path[len(new) :]
+                    former[path] = {before, *self.former_names.get(before, ())}
+        self.former_names |= former
         for path in list(self.identities):
             for old, new in moves.items():
                 if f"{path}/".startswith(f"{old}/"):
@@ -131,11 +140,14 @@ class Oracle:
         return {event.author for event in self.events[n_events:] if event.path == path}
 
     def may_be_changed_by(self, session: str, n_events: int, path: str) -> bool:
-        """Return whether a scan can't exclude that `session` changed `path` after the first `n_events`."""
+        """Return whether a scan can't exclude that `session` changed the file at `path` after the first
+        `n_events`.
+        """
+        names = {path, *self.former_names.get(path, ())}
         return any(
             event.author == session or (event.author == "user" and session in event.running)
             for event in self.events[n_events:]
-            if event.path == path
+            if event.path in names
         )
 
     # changes of the files, by anyone

@@ -236,3 +236,30 @@ def test_a_backup_that_the_agent_made_is_not_a_rename(project: FileHistoryFixtur
     append(project, "a")
     project.revert(start)
     assert project.files() == {"a": A + "mine\n"}
+
+
+def test_renames_that_a_private_view_reports_are_followed_if_the_files_changed(project: FileHistoryFixture):
+    write(project, a="first\n" + HEADER, b="second\n" + HEADER)
+    start = project.checkpoint()
+    rename(project, "a", "b", "a")
+    write(project, a="agent\nsecond\n" + HEADER, b="agent\nfirst\n" + HEADER)
+    project.history.capture_paths(project.call(), ["a", "b"], renames={"a": "b", "b": "a"})
+    append(project, "b")
+    project.revert(start)
+    assert project.files() == {"a": "first\n" + HEADER + "mine\n", "b": "second\n" + HEADER}
+
+
+def test_a_binary_file_that_the_agent_renamed_and_changed_is_followed(project: FileHistoryFixture):
+    content = bytes(range(256)) * 8
+    write(project, a=content)
+    start = project.checkpoint()
+    with project.agent():
+        rename(project, "a", "b")
+        write(project, b=b"agent" + content[5:])
+    agents = project.checkpoint()
+    project.revert(start)
+    assert (project.work / "a").read_bytes() == content
+    project.revert(agents)
+    write(project, b=b"agent" + content[5:-4] + b"mine")
+    assert project.revert(start) == {"b": "conflict"}
+    assert (project.work / "b").read_bytes() == b"agent" + content[5:-4] + b"mine"
