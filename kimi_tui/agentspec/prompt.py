@@ -7,7 +7,6 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_tui.agentspec.directory_listing import directory_listing, printable_name
@@ -18,6 +17,7 @@ from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.config.session_start import local_time
 
 _PREFIX = "KIMI_"
 _NONE_TEXT = "(none)"
@@ -69,11 +69,6 @@ class PromptVariables:
     def by_name(self) -> Mapping[str, str]:
         """Return the values by variable name."""
         return {f"{_PREFIX}{field.name.upper()}": getattr(self, field.name) for field in fields(self)}
-
-
-def local_time() -> str:
-    """Return the local time with its UTC offset, to the minute."""
-    return datetime.now(tz=UTC).astimezone().isoformat(timespec="minutes")
 
 
 def render_prompt(spec: ResolvedAgentSpec, variables: PromptVariables) -> str:

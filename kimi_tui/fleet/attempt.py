@@ -49,6 +49,8 @@ class AttemptJob:
     number: int
     """1 for the first attempt."""
     options: RunOptions = RunOptions()
+    session_start: str = ""
+    """Start of the session in the system prompt, the same for all attempts at a task."""
     gate: str = ""
     """The budgets, as the value of `GATE_VARIABLE`."""
     config_files: dict[str, bytes] = field(default_factory=dict)

@@ -22,14 +22,16 @@ _KILL_ROUNDS = 5
 
 @contextmanager
 def attempt_folder(task_id: str, parent: str, *, keeps: bool) -> Iterator[Path]:
-    """Create the directory of an attempt. It is locked while in use, and removed afterwards unless `keeps`.
+    """Create the directory of an attempt. Each attempt at a task gets the same path, unless it is in use.
+
+    It is locked while in use, and removed afterwards unless `keeps`.
 
     Directories whose owner was killed are removed first. Raises OSError.
     """
     base = Path(parent or tempfile.gettempdir())
     base.mkdir(parents=True, exist_ok=True)
     remove_stale_folders(base)
-    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{task_id}-", dir=base)).resolve()
+    folder = _create_folder(base, task_id)
     lock, unnamed = folder / _LOCK, folder / f"{_LOCK}.new"
     try:
         with unnamed.open("w") as file:
@@ -43,6 +45,16 @@ def attempt_folder(task_id: str, parent: str, *, keeps: bool) -> Iterator[Path]:
                     remove_folder(folder)
     finally:
         lock.unlink(missing_ok=True)
+
+
+def _create_folder(base: Path, task_id: str) -> Path:
+    """Create the directory under the same path as before: the path is a part of the model's requests."""
+    folder = base / f"{PREFIX}{task_id}"
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{task_id}-", dir=base))
+    return folder.resolve()
 
 
 def remove_stale_folders(base: Path) -> None:

@@ -17,6 +17,7 @@ from kimi_tui.base.disk_errors import is_full, mentions_full_disk
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.base.process_groups import mark_of_process
+from kimi_tui.config.session_start import SESSION_START_VARIABLE
 from kimi_tui.fleet.attempt import RETRIED, AttemptJob, AttemptResult, CheckOutcome, FailureClass
 from kimi_tui.fleet.attempt_folder import ATTEMPT_VARIABLE, attempt_folder
 from kimi_tui.fleet.child_process import FinishedProcess, run_child
@@ -200,6 +201,7 @@ class _Attempt:
     def _environment(self) -> dict[str, str]:
         environment = {**os.environ, **self._job.environment, "KIMI_SHARE_DIR": str(self._data_dir)}
         environment[ATTEMPT_VARIABLE] = str(self._folder)
+        environment[SESSION_START_VARIABLE] = self._job.session_start
         if self._job.gate:
             environment[GATE_VARIABLE] = self._job.gate
         return environment

@@ -13,6 +13,7 @@ from typing import Protocol
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.process_groups import is_other_process_alive
+from kimi_tui.config.session_start import local_time
 from kimi_tui.fleet.attempt import AttemptJob, AttemptResult, RunOptions
 from kimi_tui.fleet.attempt_runner import is_retried
 from kimi_tui.fleet.backends.backend import AttemptStarted, Backend
@@ -174,6 +175,7 @@ class FleetDriver:
             task=task,
             number=claimed.attempt,
             options=self._options.run_options,
+            session_start=local_time(),
             gate=self._gates.gate_of(task),
             config_files=self._options.config_files,
             folder=self._options.folder,

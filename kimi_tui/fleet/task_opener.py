@@ -9,6 +9,7 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.fleet.attempt_runner import PROGRAM
 from kimi_tui.fleet.fleet_database import FleetDatabase, TaskLocation
 from kimi_tui.frontend.fleet.opened_task import OpenedTask
+from kimi_tui.frontend.fleet.progress import SUFFIX
 
 
 def open_task(database: FleetDatabase, task_id: str, folder: Path | None = None) -> OpenedTask:
@@ -28,7 +29,7 @@ def open_task(database: FleetDatabase, task_id: str, folder: Path | None = None)
         raise UsageError(
             msg("Task {id} has no session.", id=task_id), hint="Its agent didn't start; see the report."
         )
-    target = folder or database.path.with_name(f"{database.path.name.split('.')[0]}-{task_id}")
+    target = folder or database.path.with_name(f"{database.path.name.removesuffix(SUFFIX)}-{task_id}")
     _import(result.bundle, target, session_id)
     return OpenedTask(session_id=session_id, work_dir=target)
 

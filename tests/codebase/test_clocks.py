@@ -8,8 +8,8 @@ import kimi_tui
 
 ROOT = Path(kimi_tui.__file__).parent
 DATES = {
-    "agentspec/prompt.py": "the prompt contains the date",
     "base/ids.py": "ids sort by creation time",
+    "config/session_start.py": "the prompt contains the date",
     "history/kimi_cli/session_state.py": "dates of imported sessions",
     "engine/recording/recorder.py": "dates of recorded messages",
     "engine/background_work.py": "dates of tasks that may outlive the process",

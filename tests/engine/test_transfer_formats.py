@@ -1,6 +1,7 @@
 """Bundles and ATIF trajectories: nothing is lost on the way to another machine."""
 
 import json
+import os
 import zipfile
 
 import pytest
@@ -12,7 +13,12 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import FunctionCall, Message, ToolCall
 from kimi_tui.engine.transfer.atif import parse_atif, to_atif
 from kimi_tui.engine.transfer.session_bundle import import_bundle
+from kimi_tui.engine.transfer.session_import import import_session
+from kimi_tui.history.context import Context
+from kimi_tui.history.journal_reader import read_journal
+from kimi_tui.history.session import SessionStore
 from tests.e2e.program import Program, script, tool_call
+from tests.engine.generated_conversations import generate_conversation
 
 _TEXT = st.text(max_size=20)
 _PARTS = st.one_of(
@@ -50,6 +56,22 @@ def test_a_trajectory_restores_every_message(history):
         calls = {call["tool_call_id"] for call in step.get("tool_calls", ())}
         for result in (step.get("observation") or {}).get("results", ()):
             assert result.get("source_call_id") in {None, *calls}
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("KIMI_TUI_ATIF_SESSIONS", "20"))))
+async def test_a_session_becomes_a_trajectory_and_the_same_session_again(seed, tmp_path):
+    messages = generate_conversation(seed)
+    store = SessionStore(tmp_path / "data")
+    session = store.create(tmp_path)
+    context = Context(session.context_file)
+    await context.append_message(messages)
+    await context.close()
+    file = tmp_path / "trajectory.json"
+    history = read_journal(session.context_file).state.history
+    file.write_text(to_atif(history, title="t", session_id=session.id, model="m"))
+    imported = await import_session(file, work_dir=tmp_path, store=store)
+    assert imported.state.title == "t"
+    assert tuple(read_journal(imported.context_file).state.history) == messages
 
 
 def test_a_trajectory_of_another_agent_is_a_valid_conversation():

@@ -73,6 +73,7 @@ def main() -> int:
     parser.add_argument("--no-ray", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fleet-rounds-") as folder:
+        run_gate(Path(folder) / "gate")
         round_ = Round(Path(folder), arguments.tasks)
         if arguments.no_ray or find_spec("ray") is None:
             round_.run("local", kills=arguments.driver_kills)
@@ -83,13 +84,23 @@ def main() -> int:
                 round_.measure(arguments.measure, cluster.address)
             run = partial(round_.run, "ray", address=cluster.address, workers=arguments.nodes)
             ray = run_while_nodes_die(
-                cluster, arguments.node_every, partial(run, kills=arguments.driver_kills)
+                cluster, arguments.nodes, arguments.node_every, partial(run, kills=arguments.driver_kills)
             )
         local = round_.run("local", kills=arguments.driver_kills, count=arguments.local)
         for task, result in local.items():
             assert ray[task] == result, f"{task} differs:\nlocal {result}\nray {ray[task]}"
         print(f"ray and local: the same verdict and patch for {len(local)} tasks")
     return 0
+
+
+def run_gate(folder: Path) -> None:
+    """Run the example of a release gate with the demo model."""
+    program = Program(folder)
+    script = Path(__file__).parents[2] / "examples" / "release-gate" / "gate.sh"
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**program.environment(), "PATH": path, "GATE_DIR": str(folder / "results")}
+    subprocess.run([script, "round"], env=environment, check=True, capture_output=True)
+    print("gate: 20 tasks passed", flush=True)
 
 
 class Round:
@@ -299,15 +310,25 @@ def ray_cluster(nodes: int) -> Iterator[Any]:
         cluster.shutdown()
 
 
-def run_while_nodes_die(cluster: Any, every_s: float, run: Callable[[], Results]) -> Results:
+def add_node(cluster: Any) -> None:
+    """Add a node. On a busy machine, it may not start in time; the caller tries again."""
+    try:
+        cluster.add_node(num_cpus=1)
+    except Exception as error:  # of Ray, without a type
+        print(f"ray: a node didn't start: {error}", flush=True)
+
+
+def run_while_nodes_die(cluster: Any, nodes: int, every_s: float, run: Callable[[], Results]) -> Results:
     """Run in a thread. Kill a node and start another one, every so often, in this thread as Ray requires."""
     kills = 0
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(run)
         while not wait([running], timeout=every_s).done:
-            cluster.remove_node(random.choice(list(cluster.worker_nodes)), allow_graceful=False)
-            kills += 1
-            cluster.add_node(num_cpus=1)
+            if cluster.worker_nodes:
+                cluster.remove_node(random.choice(list(cluster.worker_nodes)), allow_graceful=False)
+                kills += 1
+            while len(cluster.worker_nodes) < nodes and not running.done():
+                add_node(cluster)
     print(f"ray: {kills} nodes killed")
     return running.result()
 

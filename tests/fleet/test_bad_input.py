@@ -98,7 +98,7 @@ def test_what_a_killed_driver_left_is_removed_by_the_next_one(fleet: Fleet, tmp_
     wait_for(pids.read_text)
     os.kill(driver.pid, signal.SIGKILL)
     driver.communicate()
-    (left,) = folder.glob("kimi-fleet-a-*")
+    (left,) = folder.glob("kimi-fleet-a*")
     with attempt_folder("b", str(folder), keeps=False):
         assert not left.exists()
         assert not is_running(int(pids.read_text()))

@@ -11,8 +11,13 @@ import pytest
 
 from kimi_tui.fleet.fleet_database import FleetDatabase
 from kimi_tui.frontend.fleet.progress import read_progress
+from kimi_tui.llm.metering.gate import CallRequest
+from kimi_tui.llm.metering.ledger import SpendingLedger
+from tests.e2e.program import FinishedRun
 from tests.e2e.scenarios import wait_for
+from tests.e2e.test_providers import connect
 from tests.fleet.fleets import Fleet, write_script
+from tests.llm.servers import Fault, serving
 
 
 def query(fleet: Fleet, sql: str) -> list:
@@ -198,6 +203,22 @@ def test_the_budget_of_the_day_counts_for_sessions_and_fleets(fleet):
     assert (refused.exit_code, refused.result["error"]["kind"]) == (3, "SharedBudgetSpent")
 
 
+def test_a_rate_limit_makes_the_calls_of_other_workers_wait(fleet):
+    fault = Fault.status_is(429, headers={"Retry-After": "60"})
+    with serving("openai", [fault]) as server:
+        connect(fleet.program, "openai", server.base_url)
+        with (fleet.program.data_dir / "config.toml").open("a") as file:
+            file.write("\n[loop_control]\nmax_retries_per_step = 1\n")
+        fleet.write([{"prompt": "anything"}])
+        fleet.program.run("fleet", "run", "tasks.jsonl", "--retries", "0")
+        (service,) = query(fleet, "SELECT service FROM rates")[0]
+        assert server.base_url.startswith(service)
+    with closing(SpendingLedger(fleet.database)) as ledger:
+        calls = [CallRequest(call_id=name, service=service, estimate_usd=0) for name in ("one", "two")]
+        waits = [ledger.reserve(call, ()).wait_s for call in calls]
+    assert 10 < waits[0] < waits[1]
+
+
 @pytest.fixture
 def slow(fleet):
     """A fleet of two tasks whose first call takes as long as a file is missing."""
@@ -226,6 +247,24 @@ def test_another_driver_takes_over_from_a_killed_one(slow):
     assert query(slow, "SELECT COUNT(*), COUNT(DISTINCT task) FROM results") == [(2, 2)]
     for process in left:
         wait_for(lambda process=process: not Path(f"/proc/{process}").exists())
+
+
+def test_a_running_task_opens_read_only_from_the_directory_of_its_attempt(slow):
+    driver = slow.program.start("fleet", "run", "tasks.jsonl", "-j", "1")
+    opened: list[FinishedRun] = []
+
+    def open_task() -> bool:
+        opened.append(slow.program.run("fleet", "open", "tasks.jsonl", "a", "--no-start"))
+        return opened[-1].exit_code == 0
+
+    wait_for(lambda: running_processes(slow))
+    wait_for(open_task)
+    command = opened[-1].stdout
+    assert "kimi-fleet-a" in command
+    assert "KIMI_SHARE_DIR=" in command
+    assert command.endswith(" --read-only\n")
+    os.kill(driver.pid, signal.SIGINT)
+    driver.communicate(timeout=100)
 
 
 def test_two_drivers_share_a_database_and_no_task_has_two_results(fleet):

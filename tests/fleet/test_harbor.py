@@ -21,8 +21,10 @@ from harbor.models.agent.context import AgentContext  # noqa: E402
 from harbor.models.task.config import MCPServerConfig  # noqa: E402
 from harbor.models.trajectories import Trajectory  # noqa: E402
 
+from kimi_tui.engine.transfer.atif import to_atif  # noqa: E402
 from kimi_tui.harbor import KimiTui  # noqa: E402
 from tests.e2e.program import script, scripted_config, tool_call  # noqa: E402
+from tests.engine.generated_conversations import generate_conversation  # noqa: E402
 
 TASKS = int(os.environ.get("KIMI_TUI_HARBOR_TASKS", "2"))
 
@@ -103,6 +105,13 @@ async def test_a_task_ends_with_usage_and_a_valid_trajectory(number, tmp_path):
     trajectory = Trajectory.model_validate_json((agent.logs_dir / "trajectory.json").read_text())
     assert [step.source for step in trajectory.steps][-2:] == ["agent", "agent"]
     assert trajectory.agent.name == "kimi-tui"
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("KIMI_TUI_ATIF_SESSIONS", "20"))))
+def test_a_trajectory_of_any_session_is_valid_for_harbor(seed):
+    text = to_atif(generate_conversation(seed), title="t", session_id="s", model="m")
+    trajectory = Trajectory.model_validate_json(text)
+    assert trajectory.steps
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Values in a session's system prompt that differ from run to run."""
 
 from kimi_tui.agentspec.directory_listing import directory_listing
-from kimi_tui.agentspec.prompt import local_time
+from kimi_tui.config.session_start import local_time, session_start
 from kimi_tui.history.session import Session
 from kimi_tui.history.session_state import PromptFacts
 
@@ -13,7 +13,7 @@ def find_prompt_facts(session: Session) -> PromptFacts:
     them in its cache.
     """
     return session.state.prompt_facts or PromptFacts(
-        now=local_time(), work_dir_ls=directory_listing(session.work_dir)
+        now=session_start(), work_dir_ls=directory_listing(session.work_dir)
     )
 
 

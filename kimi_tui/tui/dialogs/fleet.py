@@ -1,6 +1,7 @@
 """Fleet dialog: a live table of a fleet's tasks, any of which opens as a session."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Unpack
 
@@ -63,6 +64,8 @@ class FleetDialog(ListDialog[SessionRequest]):
         self._problem = ""
         """Why the last reading failed."""
         self._is_opening = False
+        self._rows: dict[ListedTask, Choice] = {}
+        self._row_id_cells = 0
 
     def compose(self) -> ComposeResult:
         """Yield the title, the summary, the table, the details and the key hints."""
@@ -120,7 +123,7 @@ class FleetDialog(ListDialog[SessionRequest]):
         self._tasks = tasks
         self._shown = tuple(task for task in tasks if self._filter in ("all", task.state))
         id_cells = min(max((cell_len(task.id) for task in self._shown), default=4), _MAX_ID_CELLS)
-        self.choices.replace([_choice(task, id_cells) for task in self._shown])
+        self.choices.replace(self._choices_of(self._shown, id_cells))
         ids = [task.id for task in self._shown]
         if highlighted is not None and highlighted.id in ids:
             self.choices.highlighted = ids.index(highlighted.id)
@@ -129,6 +132,13 @@ class FleetDialog(ListDialog[SessionRequest]):
             self.choices.highlighted = next(running, 0)
         self.header.update(_header(id_cells))
         self.details.redraw()
+
+    def _choices_of(self, tasks: Sequence[ListedTask], id_cells: int) -> list[Choice]:
+        """Return the rows of tasks. Only those of changed tasks are laid out again: a fleet has thousands."""
+        rows = self._rows if id_cells == self._row_id_cells else {}
+        self._rows = {task: rows.get(task) or _choice(task, id_cells) for task in tasks}
+        self._row_id_cells = id_cells
+        return list(self._rows.values())
 
     def _hints(self) -> list[KeyHint]:
         first = self._key_labels.first_key
