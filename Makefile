@@ -18,7 +18,7 @@ OTHER_PYTHON_TESTS ?= tests/base tests/wire tests/soul tests/config tests/codeba
 # Two more than cores: many tests wait for a program or for the screen to settle.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)
 
-.PHONY: run test quick bench faults fleet peers smoke pythons check format screenshots docs dist lock clean help
+.PHONY: run test quick bench browser faults fleet peers smoke pythons check format screenshots docs dist lock clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -49,6 +49,9 @@ faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts
 	@KIMI_TUI_COMMAND_LINES=300 $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/engine/test_random_command_lines.py
 	@KIMI_TUI_ALL_ATTACKS=1 $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/engine/test_real_attacks.py
 	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compactor.py -k long_work
+
+browser: $(VENV)/.browser ## play the story of time travel in the system's Chromium, if it is installed
+	@$(BIN)/python -m tests.browser $(ARGS)
 
 peers: $(VENV)/.dev ## compare with the real Kimi CLI (KIMI_CLI_CHECKOUT=DIR adds its own end-to-end suite)
 	@$(BIN)/python -m tests.peers
@@ -132,3 +135,6 @@ $(VENV)/.dev: pyproject.toml
 	@echo "Setting up kimi-tui and its development tools in $(VENV); this takes a minute or two, once."
 	$(call install,.[dev])
 	@touch $(VENV)/.runtime
+
+$(VENV)/.browser: pyproject.toml $(VENV)/.dev
+	$(call install,.[browser])

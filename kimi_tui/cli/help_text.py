@@ -11,7 +11,7 @@ _COMMON_OPTIONS = (
 )  # fmt: skip
 _SUBCOMMANDS = (
     ("login, logout", tr_lazy("Store or remove an API key.")),
-    ("attach, ps, serve", tr_lazy("Keep sessions running in the background.")),
+    ("attach, ps, serve, web", tr_lazy("Keep sessions running; open them in a browser.")),
     ("sessions, checkpoints", tr_lazy("Manage sessions; revert to checkpoints.")),
     ("config, permissions, trust", tr_lazy("Manage settings, rules and trusted projects.")),
     ("agents, mcp, fleet", tr_lazy("List agents; manage MCP servers; run many tasks.")),

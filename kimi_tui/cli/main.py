@@ -11,6 +11,7 @@ SUBCOMMANDS = (
     "attach",
     "ps",
     "serve",
+    "web",
     "sessions",
     "search",
     "checkpoints",

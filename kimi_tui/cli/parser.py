@@ -24,7 +24,7 @@ _ACP = "acp"
 _DESCRIPTION = tr_lazy("A full-screen coding agent for the terminal.")
 _USAGE = (
     "%(prog)s [OPTIONS] [PROMPT]\n"
-    "       %(prog)s acp|attach|ps|serve|sessions|checkpoints|agents|mcp|config|fleet|"
+    "       %(prog)s acp|attach|ps|serve|web|sessions|checkpoints|agents|mcp|config|fleet|"
     "import|info|debug|login|logout|completion ..."
 )
 _EPILOG = tr_lazy(

@@ -16,6 +16,8 @@ DATES = {
     "engine/files/session_files.py": "compares calls with those of other processes",
     "engine/session/grant_store.py": "dates of grants",
     "engine/subagents/store.py": "dates of sub-agents on disk",
+    "cli/commands/web.py": "ages of links",
+    "web/token_store.py": "dates of tokens",
     "history/context.py": "dates of checkpoints",
     "history/journal_reader.py": "dates of repairs",
     "history/rebuild.py": "dates of repairs",

