@@ -1,1 +1,1 @@
-"""The app in a browser: a web server on loopback that shows a terminal to whoever has a token."""
+"""The app in a browser: a web server on loopback that shows a terminal to the holder of a token."""

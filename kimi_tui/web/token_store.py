@@ -82,7 +82,7 @@ class TokenStore:
         return token, secret
 
     def revoke(self, prefix: str) -> tuple[WebToken, ...]:
-        """Revoke the token whose id begins with `prefix`, or all for `all`. Return what was revoked.
+        """Revoke the token whose id begins with `prefix`, or all for `all`. Return the revoked tokens.
 
         Raises UsageError if there is no such token or there are several.
         """

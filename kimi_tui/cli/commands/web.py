@@ -39,7 +39,7 @@ def web(
         str | None, typer.Option("--revoke", metavar="ID", help="Revoke a link, or `all`.")
     ] = None,
 ) -> None:
-    """Serve the app to browsers on this machine, for whoever has the link."""
+    """Serve the app to browsers on this machine."""
     store = TokenStore(ensure_data_dir())
     if list_tokens:
         _print_tokens(store.list())
@@ -67,9 +67,9 @@ async def _serve(store: TokenStore, session_id: str, *, port: int, is_viewer: bo
         token, secret = store.create(is_viewer=is_viewer, session=session_id)
         typer.echo(f"http://127.0.0.1:{actual_port}/{token.id}/#{secret}")
         print_line(
-            "Whoever has this link can watch the session."
+            "Anyone with this link can watch the session."
             if is_viewer
-            else "Whoever has this link can run commands as you. Stop with ctrl+c."
+            else "Anyone with this link can run commands as you. Stop with ctrl+c."
         )
         with stopping_signals(interruption.request_stop):
             await interruption.wait()
