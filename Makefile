@@ -48,6 +48,7 @@ faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts
 		tests/workspaces/test_edits_during_commands.py
 	@KIMI_TUI_COMMAND_LINES=300 $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/engine/test_random_command_lines.py
 	@KIMI_TUI_ALL_ATTACKS=1 $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/engine/test_real_attacks.py
+	@$(BIN)/python -m tests.resident.rounds
 	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compactor.py -k long_work
 
 browser: $(VENV)/.browser ## play the story of time travel in the system's Chromium, if it is installed

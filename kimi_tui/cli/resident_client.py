@@ -14,6 +14,7 @@ from kimi_tui.cli.resident_sessions import to_engine_options
 from kimi_tui.resident.connection import EngineNotRunning, send_hello
 from kimi_tui.resident.frames import Hello, HostedSessionInfo
 from kimi_tui.resident.remote_engine import RemoteEngine
+from kimi_tui.resident.serve import is_engine_locked
 from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 
@@ -119,7 +120,7 @@ async def stop_engine(data_dir: Path) -> tuple[HostedSessionInfo, ...]:
     welcome = await send_hello(data_dir, Hello(version=__version__, request="shutdown"))
     try:
         async with asyncio.timeout(_START_TIMEOUT_S):
-            await _wait_for_end(welcome.pid)
+            await _wait_for_end(data_dir)
     except TimeoutError:
         raise KimiTuiError(
             "The resident engine didn't end in time.", hint=msg("End process {pid}.", pid=welcome.pid)
@@ -127,10 +128,8 @@ async def stop_engine(data_dir: Path) -> tuple[HostedSessionInfo, ...]:
     return welcome.sessions
 
 
-async def _wait_for_end(pid: int) -> None:
+async def _wait_for_end(data_dir: Path) -> None:
     while True:
-        try:
-            os.kill(pid, 0)
-        except OSError:
+        if not is_engine_locked(data_dir):
             return
         await asyncio.sleep(_POLL_S)

@@ -49,6 +49,18 @@ def listen_for_clients(data_dir: Path) -> Iterator[socket.socket]:
         os.close(lock)
 
 
+def is_engine_locked(data_dir: Path) -> bool:
+    """Return whether an engine of `data_dir` runs, even if it no longer listens. Raises KimiTuiError."""
+    lock = os.open(engine_dir(data_dir) / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
 def _bind(listener: socket.socket, path: Path) -> None:
     """Bind and listen at `path`. A socket that a killed engine left there is replaced.
 

@@ -19,8 +19,8 @@ from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.message_text import msg
 from kimi_tui.web.request_guard import is_local_host, is_own_page
 from kimi_tui.web.terminal_process import TerminalProcess
-from kimi_tui.web.token_store import LIFETIME_S, TokenStore, WebToken
 from kimi_tui.web.viewer_input import is_viewer_input
+from kimi_tui.web.web_token_store import LIFETIME_S, WebToken, WebTokenStore
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class PagePrograms(Protocol):
 class PageServer:
     """Serves pages on loopback until it is stopped."""
 
-    def __init__(self, *, tokens: TokenStore, programs: PagePrograms) -> None:
+    def __init__(self, *, tokens: WebTokenStore, programs: PagePrograms) -> None:
         self._tokens = tokens
         self._programs = programs
         self._textual_files = find_textual_files()

@@ -17,7 +17,7 @@ DATES = {
     "engine/session/grant_store.py": "dates of grants",
     "engine/subagents/store.py": "dates of sub-agents on disk",
     "cli/commands/web.py": "ages of links",
-    "web/token_store.py": "dates of tokens",
+    "web/web_token_store.py": "dates of tokens",
     "history/context.py": "dates of checkpoints",
     "history/journal_reader.py": "dates of repairs",
     "history/rebuild.py": "dates of repairs",

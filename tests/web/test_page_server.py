@@ -13,7 +13,7 @@ import pytest
 
 from kimi_tui.web.page_server import COOKIE, PageServer
 from kimi_tui.web.terminal_process import TerminalProcess
-from kimi_tui.web.token_store import LIFETIME_S, TokenStore, WebToken
+from kimi_tui.web.web_token_store import LIFETIME_S, WebToken, WebTokenStore
 
 ECHO = """
 import os, sys, tty
@@ -44,7 +44,7 @@ class Site:
     port: int
     token: WebToken
     secret: str
-    store: TokenStore
+    store: WebTokenStore
     client: aiohttp.ClientSession
     programs: EchoPrograms
 
@@ -66,7 +66,7 @@ class Site:
 
 @asynccontextmanager
 async def open_site(data_dir: Path, *, is_viewer: bool = False) -> AsyncIterator[Site]:
-    store, programs = TokenStore(data_dir), EchoPrograms()
+    store, programs = WebTokenStore(data_dir), EchoPrograms()
     token, secret = store.create(is_viewer=is_viewer, session="")
     async with (
         PageServer(tokens=store, programs=programs).listen(0) as port,
@@ -149,7 +149,7 @@ async def test_a_revoked_link_closes_its_page(site: Site) -> None:
         site.address("socket"), headers={**site.cookie, **site.own_page}
     ) as socket:
         await read_until(socket, "|")
-        TokenStore(site.store.path.parent).revoke("all")
+        WebTokenStore(site.store.path.parent).revoke("all")
         async with asyncio.timeout(20):
             message = await socket.receive()
         assert message.type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)

@@ -17,7 +17,7 @@ from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.frontend.text.hosted_sessions import duration_label
 from kimi_tui.web.terminal_process import TerminalProcess
-from kimi_tui.web.token_store import TokenStore, WebToken
+from kimi_tui.web.web_token_store import WebToken, WebTokenStore
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -40,7 +40,7 @@ def web(
     ] = None,
 ) -> None:
     """Serve the app to browsers on this machine."""
-    store = TokenStore(ensure_data_dir())
+    store = WebTokenStore(ensure_data_dir())
     if list_tokens:
         _print_tokens(store.list())
     elif revoke is not None:
@@ -49,7 +49,7 @@ def web(
         asyncio.run(_serve(store, session_id or "", port=port, is_viewer=view))
 
 
-async def _serve(store: TokenStore, session_id: str, *, port: int, is_viewer: bool) -> None:
+async def _serve(store: WebTokenStore, session_id: str, *, port: int, is_viewer: bool) -> None:
     try:
         from kimi_tui.web.page_server import PageServer
     except ModuleNotFoundError as error:

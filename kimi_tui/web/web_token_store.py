@@ -39,7 +39,7 @@ class _TokenFile:
     tokens: tuple[WebToken, ...] = ()
 
 
-class TokenStore:
+class WebTokenStore:
     """Tokens in a file that only its owner can read. It is read again for each check, so that a token
     revoked by another process is refused immediately.
     """
