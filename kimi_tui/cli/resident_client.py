@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from kimi_tui.base.errors import KimiTuiError, SessionInUse
+from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
 from kimi_tui.base.message_text import msg
 from kimi_tui.cli.bootstrap import EngineSetup, allow_missing_model
 from kimi_tui.cli.resident_sessions import to_engine_options
@@ -20,6 +20,7 @@ from kimi_tui.wire.channel import Wire
 
 _START_TIMEOUT_S = 20.0
 _POLL_S = 0.05
+_MAX_STARTS = 3
 
 
 async def list_hosted_sessions(data_dir: Path) -> tuple[HostedSessionInfo, ...]:
@@ -65,14 +66,26 @@ def _remote_engine(setup: EngineSetup, *, is_viewer: bool = False) -> RemoteEngi
 
 async def ensure_engine(data_dir: Path) -> None:
     """Start the resident engine in the background unless it is running. Raises KimiTuiError."""
-    if await _is_engine_running(data_dir):
-        return
-    process = _start_engine(data_dir)
     try:
         async with asyncio.timeout(_START_TIMEOUT_S):
-            await _wait_until_running(data_dir, process)
+            await _start_until_running(data_dir)
     except TimeoutError:
         raise _start_error() from None
+
+
+async def _start_until_running(data_dir: Path) -> None:
+    """Start engines until one answers: an earlier one may be about to end. Raises KimiTuiError."""
+    process: subprocess.Popen[bytes] | None = None
+    starts = 0
+    while True:
+        has_ended = process is None or process.poll() is not None
+        if await _is_engine_running(data_dir):
+            return
+        if has_ended and not is_engine_locked(data_dir):
+            if starts == _MAX_STARTS:
+                raise _start_error()
+            process, starts = _start_engine(data_dir), starts + 1
+        await asyncio.sleep(_POLL_S)
 
 
 def _start_engine(data_dir: Path) -> "subprocess.Popen[bytes]":
@@ -87,21 +100,10 @@ def _start_engine(data_dir: Path) -> "subprocess.Popen[bytes]":
     )
 
 
-async def _wait_until_running(data_dir: Path, process: "subprocess.Popen[bytes]") -> None:
-    """Wait until the engine answers. Another client may have started it. Raises KimiTuiError if it failed."""
-    while True:
-        has_ended = process.poll() is not None
-        if await _is_engine_running(data_dir):
-            return
-        if has_ended:
-            raise _start_error()
-        await asyncio.sleep(_POLL_S)
-
-
 async def _is_engine_running(data_dir: Path) -> bool:
     try:
         await list_hosted_sessions(data_dir)
-    except EngineNotRunning:
+    except (EngineNotRunning, EngineLost):  # the second one if it was killed just now
         return False
     return True
 
