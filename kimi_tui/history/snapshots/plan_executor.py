@@ -136,6 +136,8 @@ class PlanExecutor:
         items = list(items)
         attributes = {item.path: item.attributes for item in items if item.attributes is not None}
         steps = _number_steps(uid, *_split_items(items), attributes)
+        carried = {item.path: item.carried_to for item in items if item.carried_to}
+        steps = [replace(step, carried_to=carried.get(step.path, "")) for step in steps]
         if not steps:
             return ExecutionResult()
         make_private_dir(self._journals)
@@ -161,6 +163,7 @@ class PlanExecutor:
                 "in_place": sorted(step.path for step in steps if step.in_place),
                 "renames": {step.path: step.renamed_from for step in steps if step.renamed_from},
                 "whole_folders": sorted(whole_folders),
+                "carried": carried,
                 "attributes": {path: each.to_json() for path, each in attributes.items()},
             }
             self._write_json(journal, intention)
@@ -260,6 +263,7 @@ class PlanExecutor:
                 key, source_key = stat_keys.get(step.path, ()), stat_keys.get(step.renamed_from, ())
                 todo.append(replace(step, now=current, seen=key, source_key=source_key))
         todo = _without_broken_renames(todo, failed)
+        todo = _without_uncarried(todo, failed)
         whole_folders = {
             folder for folder in whole_folders if not any(path.startswith(f"{folder}/") for path in failed)
         }
@@ -367,6 +371,14 @@ def _without_broken_renames(steps: list[PlanStep], failed: dict[str, str]) -> li
     return [step for step in steps if step.path not in failed]
 
 
+def _without_uncarried(steps: list[PlanStep], failed: dict[str, str]) -> list[PlanStep]:
+    """Return `steps` without those whose content isn't written at its other path; add them to `failed`."""
+    while uncarried := [step for step in steps if step.carried_to in failed]:
+        failed |= {step.path: failed[step.carried_to] for step in uncarried}
+        steps = [step for step in steps if step.path not in failed]
+    return steps
+
+
 def _whole_folders(steps: Iterable[PlanStep], current_entries: Entries) -> set[str]:
     """Return the directories that can be renamed with everything in them.
 
@@ -419,8 +431,9 @@ def _read_journal(journal: Path, root: Path) -> _Journal | None:
             str(path): FileAttributes.from_json(fields)
             for path, fields in record.get("attributes", {}).items()
         }
+        carried = record.get("carried", {})
         steps = [
-            replace(step, in_place=step.path in in_place)
+            replace(step, in_place=step.path in in_place, carried_to=str(carried.get(step.path, "")))
             for step in _number_steps(journal.stem, recorded, record.get("renames", {}), attributes)
         ]
         folders = {str(path): int(mode) for path, mode in record.get("read_only_folders", {}).items()}

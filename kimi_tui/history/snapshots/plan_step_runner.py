@@ -55,6 +55,8 @@ class PlanStep:
     source_key: StatKey = ()
     """Key of the entry at `renamed_from`."""
     renamed_to: str = ""
+    carried_to: str = ""
+    """The path at which another step writes the current content. This one is only run along with it."""
     attributes: FileAttributes | None = None
     """The attributes of what is created again, if they are unusual."""
 

@@ -23,6 +23,8 @@ NO_RENAMES: Renames = MappingProxyType({})
 
 _MAX_COMPARED = 50
 """Maximum number of files on each side whose contents are compared."""
+_MAX_REMEMBERED = 4 * _MAX_COMPARED
+"""Maximum number of contents whose parts are kept in memory."""
 _MAX_COMPARED_BYTES = 256 * 1024
 _MAX_COMPARED_BYTES_OF_INODE = 8 << 20
 _MIN_SIMILARITY = 0.5
@@ -147,8 +149,12 @@ class _RenameSearch:
             self._pair(path, old)
 
     def pair_same_files(self) -> None:
-        """Pair the same files, if their contents are similar. A new file may have got a free inode."""
-        for path in self._current:
+        """Pair the same files, if their contents are similar. A new file may have got a free inode.
+
+        That is usual if a command replaces many files, so replaced ones are only compared if they are few.
+        """
+        are_few = len(self._replaced) <= _MAX_COMPARED
+        for path in self._current if are_few else self._new:
             old = self._evidence.likely_old_path(path)
             if old in self._old and self._is_better(old, path, _MAX_COMPARED_BYTES_OF_INODE):
                 self._pair(path, old)
@@ -259,6 +265,8 @@ class _Contents:
 
     def _parts_of(self, entry: Entry) -> tuple[Counter[bytes], ...]:
         if (parts := self._parts.get(entry.ref)) is None:
+            if len(self._parts) > _MAX_REMEMBERED:
+                self._parts.clear()
             content = self._blobs.read(entry.ref)
             parts = (Counter(BytesIO(content)),)
             if not is_text(content):

@@ -263,3 +263,16 @@ def test_a_binary_file_that_the_agent_renamed_and_changed_is_followed(project: F
     write(project, b=b"agent" + content[5:-4] + b"mine")
     assert project.revert(start) == {"b": "conflict"}
     assert (project.work / "b").read_bytes() == b"agent" + content[5:-4] + b"mine"
+
+
+def test_a_file_stays_where_it_is_if_its_old_name_was_taken_since_the_plan(project: FileHistoryFixture):
+    write(project, a=A, b=B)
+    start = project.checkpoint()
+    with project.agent():
+        rename(project, "a", "b")
+    append(project, "b")
+    plan = project.history.plan(start)
+    write(project, a="yours\n")
+    result, _ = project.history.execute(plan, {"a", "b"})
+    assert {path for path, _ in result.failed} == {"a", "b"}
+    assert project.files() == {"a": "yours\n", "b": A + "mine\n"}
