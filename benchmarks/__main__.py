@@ -22,6 +22,7 @@ WORKLOADS = (
     "large_files",
     "workspaces",
     "shell_steps",
+    "line_origins",
 )
 EXPLICIT = ("soak",)
 """Workloads that only run if named explicitly."""

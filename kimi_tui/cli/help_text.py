@@ -15,7 +15,7 @@ _SUBCOMMANDS = (
     ("sessions, checkpoints", tr_lazy("Manage sessions; revert to checkpoints.")),
     ("config, permissions, trust", tr_lazy("Manage settings, rules and trusted projects.")),
     ("agents, mcp, fleet", tr_lazy("List agents; manage MCP servers; run many tasks.")),
-    ("acp, import, search", tr_lazy("Serve an editor; import from Kimi CLI; search sessions.")),
+    ("acp, import, search, why", tr_lazy("Serve an editor; import; search; explain lines.")),
     ("info, debug, completion", tr_lazy("Show facts for bug reports; complete in the shell.")),
 )
 _COLUMN = 22

@@ -14,6 +14,7 @@ SUBCOMMANDS = (
     "web",
     "sessions",
     "search",
+    "why",
     "checkpoints",
     "agents",
     "mcp",

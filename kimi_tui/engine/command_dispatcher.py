@@ -62,7 +62,9 @@ from kimi_tui.wire.commands import (
 )
 from kimi_tui.wire.model_setup import ConnectModel, FindModels
 from kimi_tui.wire.permissions import ChangePermission, ConfirmGrants, ListPermissions
+from kimi_tui.wire.review import AddComment, ListComments, RemoveComment, SendComments
 from kimi_tui.wire.settings import ChangeSetting, ListSettings
+from kimi_tui.wire.why import ExplainLine
 
 logger = logging.getLogger(__name__)
 
@@ -201,6 +203,16 @@ class CommandDispatcher:
                 await timeline.bisect.stop()
             case SendBisectResult():
                 self._turns.add(timeline.bisect.prompt_for_model(), group)
+            case AddComment():
+                await timeline.review.add(command)
+            case RemoveComment():
+                await timeline.review.remove(command)
+            case ListComments():
+                await timeline.review.send_list()
+            case SendComments():
+                self._turns.add(await timeline.review.take_prompt(), group)
+            case ExplainLine():
+                await timeline.why.explain(command)
             case PlanRevert():
                 await timeline.reverts.plan_revert(command)
             case PlanSwitch():

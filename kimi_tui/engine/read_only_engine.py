@@ -42,6 +42,7 @@ from kimi_tui.wire.events import (
     SessionInfo,
     TurnEnd,
 )
+from kimi_tui.wire.why import ExplainLine
 
 _POLL_S = 0.7
 """Seconds between two checks of the files. Longer if reading them is slow."""
@@ -131,6 +132,8 @@ class ReadOnlyEngine:
                     await self._timeline.send_branch(branch)
                 case Compare(before=before, after=after):
                     await self._timeline.compare(before, after)
+                case ExplainLine():
+                    await self._timeline.explain_line(command)
                 case _ if isinstance(command, TimelineCommand):
                     raise KimiTuiError(READ_ONLY_MESSAGE, hint=READ_ONLY_HINT)
                 case _:

@@ -3,13 +3,17 @@
 from kimi_tui.frontend.text.agents import agents_text
 from kimi_tui.frontend.text.bisect import result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
+from kimi_tui.frontend.text.review import comments_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text, revert_text
+from kimi_tui.frontend.text.why import why_text
 from kimi_tui.i18n.translate import translate_message
 from kimi_tui.wire.agent_list import AgentList
 from kimi_tui.wire.bisect import BisectResult
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import Event, Notification
+from kimi_tui.wire.review import CommentList
 from kimi_tui.wire.timeline import Comparison, PatchWritten, Reverted, RevertPlan, SessionForked
+from kimi_tui.wire.why import LineReason
 
 
 def render_reply(event: Event) -> str:
@@ -25,6 +29,10 @@ def render_reply(event: Event) -> str:
             parts = patch_text(event)
         case BisectResult():
             parts = result_text(event)
+        case LineReason():
+            parts = why_text(event)
+        case CommentList():
+            parts = comments_text(event)
         case SessionForked():
             parts = fork_text(event)
         case AgentList():

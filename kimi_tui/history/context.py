@@ -116,14 +116,22 @@ class Context:
         await self._store.write(messages, sync=any(each.role == "user" for each in messages))
 
     @run_serially
-    async def append_step(self, messages: Sequence[Message], *, token_count: int | None) -> None:
+    async def append_step(
+        self,
+        messages: Sequence[Message],
+        *,
+        token_count: int | None,
+        model: str = "",
+        cost_usd: float | None = None,
+    ) -> None:
         """Append a step in one synced write: the model's message, its tool results, and further notes.
 
-        `token_count` is the provider's count for the request and the model's message. A call without a result
-        gets its pending result, or one that says it was interrupted. Raises ValueError for a result that
-        no call awaits.
+        `token_count` is the provider's count for the request and the model's message, which `model` wrote at
+        a cost of `cost_usd`. A call without a result gets its pending result, or one that says it was
+        interrupted. Raises ValueError for a result that no call awaits.
         """
-        await self._store.write(step_records(self._store.state, messages, token_count), sync=True)
+        usage = UsageRecord(token_count, model, cost_usd) if token_count is not None else None
+        await self._store.write(step_records(self._store.state, messages, usage), sync=True)
         if self._store.state.checkpoints:
             self.on_change(self._store.state.checkpoints[-1].id)
 

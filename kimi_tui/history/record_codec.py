@@ -55,8 +55,10 @@ def encode(record: Record) -> bytes:
             return _encode_line("_checkpoint", **add_texts(to_jsonable(record), record))
         case FileStateRecord():
             return _encode_line("_files", **add_texts(to_jsonable(record), record))
-        case UsageRecord(token_count=token_count):
-            return _encode_line("_usage", token_count=token_count)
+        case UsageRecord(token_count=token_count, model=model, cost_usd=cost_usd):
+            optional = {"model": model or None, "cost_usd": cost_usd}
+            known = {name: value for name, value in optional.items() if value is not None}
+            return _encode_line("_usage", token_count=token_count, **known)
         case RevertRecord():
             return _encode_line("_revert", **to_jsonable(record))
         case RepairRecord():
@@ -266,7 +268,11 @@ _READERS: dict[str, Callable[[dict[str, Any]], Record]] = {
     "_system_prompt": lambda value: SystemPrompt(_parse_text(value, "content")),
     "_checkpoint": _to_checkpoint,
     "_files": _to_file_state,
-    "_usage": lambda value: UsageRecord(_parse_count(value, "token_count")),
+    "_usage": lambda value: UsageRecord(
+        _parse_count(value, "token_count"),
+        _parse_text(value, "model"),
+        _parse_number(value, "cost_usd") if "cost_usd" in value else None,
+    ),
     "_revert": _to_revert,
     "_repair": _to_repair,
     "_pending": lambda value: PendingRecord(json.dumps(value.get("message")).encode()),

@@ -7,7 +7,8 @@ A role that starts with `_` is not a message:
   changes, texts (the ids and parameters of generated messages, by path).
 - `_files` {id, files, changes, texts}: the file state of an earlier checkpoint, added once it is known.
 - `_usage` {token_count}: the size of the conversation up to here, as counted by the provider. Within a step,
-  it follows the assistant message and precedes the tool results, since no model has seen those yet.
+  it follows the assistant message and precedes the tool results, since no model has seen those yet; then it
+  also has `model`, and `cost_usd` if the model has a price.
 - `_revert` {to, next_id, branch, reason} and `parent`, the uid of the next checkpoint's parent.
 - `_repair` {time, found: [{kind, line, detail}], next_id}: the damage found by a restore.
 - `_pending` {message}: part of an unfinished step. The assistant message is recorded as soon as the response
@@ -80,6 +81,10 @@ class UsageRecord:
     """Size of the conversation so far, in tokens."""
 
     token_count: int
+    model: str = ""
+    """The model that wrote the message before it, as named in the config; empty if unknown."""
+    cost_usd: float | None = None
+    """What that message cost, in US dollars; None if unknown."""
 
 
 @frozen(kw_only=True)

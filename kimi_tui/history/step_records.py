@@ -10,7 +10,7 @@ from kimi_tui.history.records import PendingRecord, Record, UsageRecord
 
 
 def step_records(
-    state: ConversationState, messages: Sequence[Message], token_count: int | None
+    state: ConversationState, messages: Sequence[Message], usage: UsageRecord | None
 ) -> list[Record]:
     """Return the records for a complete step: the model's message, its tool results, and further messages.
 
@@ -24,8 +24,8 @@ def step_records(
     pending_results = list(state.step.results) if state.step is not None else []
     response, *results = message_with_results(response, results, finished=pending_results)
     records: list[Record] = [response, *results, *(message for message in rest if message.role != "tool")]
-    if token_count is not None:
-        records.insert(1, UsageRecord(token_count))
+    if usage is not None:
+        records.insert(1, usage)
     closing = [] if state.step is not None else state.closing_messages()
     return [*closing, *records]
 

@@ -21,7 +21,9 @@ from kimi_tui.frontend.text.agents import agents_text
 from kimi_tui.frontend.text.bisect import progress_text, result_text
 from kimi_tui.frontend.text.checks import check_result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
+from kimi_tui.frontend.text.review import comments_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text, revert_text
+from kimi_tui.frontend.text.why import why_text
 from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.linear.messages import (
     call_summary,
@@ -68,8 +70,10 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
+from kimi_tui.wire.review import CommentList
 from kimi_tui.wire.timeline import Comparison, PatchWritten, SessionForked
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
+from kimi_tui.wire.why import LineReason
 
 _MAX_RESULTS = 20
 """Number of tool results that /output can show."""
@@ -232,6 +236,10 @@ class EventPrinter:
             case CheckResult():
                 if (text := check_result_text(message))[0]:
                     self._print_section(text)
+            case LineReason():
+                self._print_section(why_text(message))
+            case CommentList():
+                self._print_section(comments_text(message))
             case SessionForked():
                 self._print_section(fork_text(message))
             case AgentList():

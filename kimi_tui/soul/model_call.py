@@ -29,6 +29,10 @@ class ModelResponse:
     message: Message
     usage: TokenUsage | None
     message_id: str | None
+    model: str = ""
+    """The model that wrote it, as named in the config."""
+    cost_usd: float | None = None
+    """Its cost in US dollars; None if the model has no price."""
 
 
 class ResponseInterrupted(Exception):

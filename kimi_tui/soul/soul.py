@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kimi_tui.base.content_parts import UserInput, is_blank, system_note
 from kimi_tui.base.errors import ContextTooLong, HookBlocked, MaxStepsReached, UsageError
@@ -207,7 +208,7 @@ class Soul:
         await self._checkpointer.create("step", msg("step {number}", number=self.steps))
         response = await self._respond_with_compaction()
         if response.message.tool_calls is None:
-            await self._context.append_step([response.message], token_count=_counted_tokens(response))
+            await self._append_step(response)
             self._status_reporter.report(response)
             return not self._steers
         await self._run_tools(response, response.message.tool_calls)
@@ -295,7 +296,16 @@ class Soul:
             await self._append_partial(interrupted.partial)
             raise interrupted.__cause__ or interrupted from None
         self._status_reporter.observe_request(request, response)
-        return response
+        cost = llm.cost(response.usage) if response.usage is not None else None
+        return replace(response, model=llm.name, cost_usd=cost)
+
+    async def _append_step(self, response: ModelResponse, *results: Message) -> None:
+        await self._context.append_step(
+            [response.message, *results],
+            token_count=_counted_tokens(response),
+            model=response.model,
+            cost_usd=response.cost_usd,
+        )
 
     async def _append_partial(self, partial: Message | None) -> None:
         if partial is not None:
@@ -319,9 +329,7 @@ class Soul:
             results = [result_message(call, result) for call, result in batch.results]
             if warning := self._loop_guard.record_step(batch.results):
                 results.append(user_message((system_note(warning),)))
-            await self._context.append_step(
-                [response.message, *results], token_count=_counted_tokens(response)
-            )
+            await self._append_step(response, *results)
             self._status_reporter.report(response)
         if batch.rejected:
             raise TurnRejected

@@ -11,8 +11,10 @@ from kimi_tui.wire.base_command import BaseCommand, Scheduling
 from kimi_tui.wire.bisect import BisectCommand
 from kimi_tui.wire.model_setup import SetupCommand
 from kimi_tui.wire.permissions import PermissionCommand
+from kimi_tui.wire.review import ReviewCommand
 from kimi_tui.wire.settings import SettingsCommand
 from kimi_tui.wire.timeline import FileChoice, RevertScope
+from kimi_tui.wire.why import ExplainLine
 
 
 @frozen
@@ -403,6 +405,8 @@ TimelineCommand = (
     | ForkSession
     | NameCheckpoint
     | BisectCommand
+    | ExplainLine
+    | ReviewCommand
 )
 """Commands for the timeline."""
 

@@ -30,6 +30,7 @@ from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.message_search import MessageMatches
 from kimi_tui.wire.model_setup import ModelConnected, ModelSources
 from kimi_tui.wire.permissions import PermissionChanged, PermissionList
+from kimi_tui.wire.review import CommentList
 from kimi_tui.wire.session import CostUpdate as CostUpdate
 from kimi_tui.wire.session import MCPLoadingBegin as MCPLoadingBegin
 from kimi_tui.wire.session import MCPLoadingEnd as MCPLoadingEnd
@@ -75,6 +76,7 @@ from kimi_tui.wire.turn import TurnEnd as TurnEnd
 from kimi_tui.wire.turn import TurnFailure as TurnFailure
 from kimi_tui.wire.turn import TurnOutcome as TurnOutcome
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
+from kimi_tui.wire.why import LineReason
 
 ApprovalAnswer = Literal["approve", "approve_for_session", "approve_always", "run_directly", "reject"]
 """`approve_always` and `run_directly` aren't in kimi-cli. Only a front end that offers them sends them.
@@ -182,7 +184,17 @@ CompactionEvent = CompactionBegin | CompactionEnd
 """Compaction of the context."""
 BisectEvent = BisectProgress | BisectResult
 """Progress and result of a search for the step that changed the result of a command."""
-Report = RevertPlan | Comparison | PatchWritten | SessionForked | WindowFilling | BisectEvent | CheckResult
+Report = (
+    RevertPlan
+    | Comparison
+    | PatchWritten
+    | SessionForked
+    | WindowFilling
+    | BisectEvent
+    | CheckResult
+    | LineReason
+    | CommentList
+)
 """Replies to commands, and results of checks. The conversation shows them, unless a dialog asked for them."""
 Reply = (
     AgentList

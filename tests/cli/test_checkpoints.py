@@ -1,6 +1,7 @@
 """`kimi-tui checkpoints` on a session with a scripted model."""
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -179,3 +180,14 @@ def test_bisect_prints_the_step_its_diff_and_the_commands_for_it(program: Progra
 
     failed = program.run("checkpoints", "bisect", "false")
     assert (failed.exit_code, "even at the first checkpoint" in failed.stdout) == (1, True)
+
+
+def test_why_shows_the_prompt_behind_a_line(program: Program) -> None:
+    make_session(program)
+    lines = program.run("why", "mine:2").stdout.splitlines()
+    assert lines[:3] == ["mine, line 2: the agent", "  more", "Prompt: make it"]
+    assert "Command: echo one > made; echo more >> mine" in lines
+    assert lines[-1].startswith("kimi-tui checkpoints diff ")
+    reason = json.loads(program.run("why", "--json", "mine:1").stdout)
+    assert (reason["by"], reason["note"]) == ("you", "It was there before the first file snapshot.")
+    assert program.run("why", "mine").exit_code != 0

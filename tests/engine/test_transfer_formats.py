@@ -126,6 +126,30 @@ def test_a_bundle_resumes_in_another_directory_with_its_files_and_checkpoints(ex
     assert (again.exit_code, "already exists" in again.stderr) == (1, True)
 
 
+def test_a_bundle_keeps_branches_and_the_origins_of_lines_on_another_machine(tmp_path):
+    program = Program(tmp_path / "one")
+    (program.work_dir / "a.txt").write_text("before\n")
+    program.script(script(tool_call("1", "WriteFile", path="a.txt", content="after\n")), "text: Done.")
+    assert program.run("-p", "change it", "--yolo").exit_code == 0
+    assert program.run("checkpoints", "revert", "0", "--yes").exit_code == 0
+    (session_dir,) = {path.parent for path in program.data_dir.rglob("context.jsonl")}
+    os.utime(session_dir / "context.jsonl.1", (1_600_000_000, 1_600_000_000))
+    bundle = tmp_path / "s.zip"
+    exported = program.run("sessions", "export", session_dir.name, "-o", str(bundle))
+    assert exported.exit_code == 0, exported
+
+    other = Program(tmp_path / "另一台机器")
+    assert other.run("sessions", "import", str(bundle)).exit_code == 0
+    assert (other.work_dir / "a.txt").read_text() == "before\n"
+    (branch,) = other.run("checkpoints", "branches").stdout.splitlines()
+    assert "2020-09-1" in branch
+    assert other.run("checkpoints", "switch", "1", "--yes").exit_code == 0
+    assert (other.work_dir / "a.txt").read_text() == "after\n"
+    assert "Prompt: change it" in other.run("why", "a.txt:1").stdout
+    assert other.run("checkpoints", "undo", "--yes").exit_code == 0
+    assert (other.work_dir / "a.txt").read_text() == "before\n"
+
+
 def test_a_bundle_writes_only_into_the_session_and_the_working_directory(exported, tmp_path):
     bundle, _ = exported
     with zipfile.ZipFile(bundle, "a") as archive:

@@ -85,17 +85,25 @@ def export(
         typer.Option("-o", "--output", metavar="FILE", help="Write to a new FILE instead of stdout."),
     ] = None,
     kind: Annotated[
-        Literal["md", "json", "atif", "bundle"] | None,
+        Literal["md", "json", "html", "atif", "bundle"] | None,
         typer.Option(
             "--format",
-            help="Write Markdown, JSON or ATIF with keys redacted, or a bundle with all files.",
+            help="Write Markdown, JSON, HTML or ATIF with keys redacted, or a bundle with all files.",
         ),
     ] = None,
+    html: Annotated[
+        bool, typer.Option("--html", help="Write one HTML page with timeline and diffs.")
+    ] = False,
 ) -> None:
     """Export a conversation with keys and tokens redacted, or a session as a bundle."""
+    if html:
+        kind = "html"
     session = SessionStore(data_dir()).find(session_id)
     if kind == "bundle" or (kind is None and output is not None and output.suffix == ".zip"):
         _export_bundle(session, output)
+        return
+    if kind == "html" or (kind is None and output is not None and output.suffix == ".html"):
+        _export_html(session, output)
         return
     history = read_journal(session.context_file).state.history
     title = session.state.title
@@ -114,7 +122,7 @@ def export(
         )
     else:
         text = to_markdown(history, title=title, session_id=session.id)
-    register_secrets((*secret_values(os.environ), *_keys(session.work_dir)))
+    _register_keys(session.work_dir)
     text = redact_for_sharing(text)
     if output is None:
         typer.echo(sanitize(text) if sys.stdout.isatty() else text, nl=False)
@@ -170,6 +178,24 @@ def rm(
         ):
             store.delete(session)
             print_line(f"Deleted {session.id}.")
+
+
+def _export_html(session: Session, output: Path | None) -> None:
+    from kimi_tui.engine.transfer.html.html_export import to_html
+
+    _register_keys(session.work_dir)
+    text = to_html(session, data_dir=data_dir())
+    if output is None and not sys.stdout.isatty():
+        typer.echo(text, nl=False)
+        return
+    path = output or Path(f"{session.id[:_SHORT_ID_LENGTH]}.html")
+    write_exclusive(path, text)
+    print_line(f"Wrote {path}.")
+
+
+def _register_keys(work_dir: Path) -> None:
+    """Register the keys that exports redact."""
+    register_secrets((*secret_values(os.environ), *_keys(work_dir)))
 
 
 def _export_bundle(session: Session, output: Path | None) -> None:

@@ -222,6 +222,7 @@ def _session_commands(
         *ExportImportCommands(
             session=core.session,
             store=SessionStore(core.options.data_dir),
+            data_dir=core.options.data_dir,
             pending_notes=runtime.pending_notes,
             publisher=publisher,
             context=core.context,

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kimi_tui.base.errors import UsageError
 from kimi_tui.base.gitignore import VCS_FOLDERS
 from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.tools.path_scope import PathScope, printable_name
@@ -89,6 +90,17 @@ def history_path(workspace: PathScope, real: Path) -> str | None:
         return path
     is_in_repository = not VCS_FOLDERS.isdisjoint(real.parts)
     return None if is_in_repository or len(real.parts) < 3 else f"{real.parent}//{real.name}"
+
+
+def covered_path(workspace: PathScope, text: str) -> str:
+    """Return the path in the file history of a file that the user names. Raises UsageError, FileProblem."""
+    path = history_path(workspace, workspace.locate(text).real)
+    if path is None:
+        raise UsageError(
+            msg("Checkpoints don't cover {path}.", path=workspace.display_path(text)),
+            hint="Choose a file of this project.",
+        )
+    return path
 
 
 class HistoryPaths:

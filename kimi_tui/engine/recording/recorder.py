@@ -29,6 +29,7 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.fragments import merge_fragments
 from kimi_tui.wire.requests import ApprovalRequest
+from kimi_tui.wire.review import CommentList
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
@@ -37,6 +38,7 @@ from kimi_tui.wire.timeline import (
     Timeline,
     TimelineUpdate,
 )
+from kimi_tui.wire.why import LineReason
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +61,8 @@ _NOT_RECORDED = (
     BisectProgress,
     BisectResult,
     CheckResult,
+    LineReason,
+    CommentList,
     Reply,
 )
 

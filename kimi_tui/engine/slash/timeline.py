@@ -7,6 +7,7 @@ from typing import Protocol, get_args
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.slash.registry import AnyCommand, SlashCommand, TimelineSlashCommand
+from kimi_tui.engine.why.why_service import parse_location
 from kimi_tui.wire.bisect import Bisect, SendBisectResult, StopBisect
 from kimi_tui.wire.commands import (
     Compare,
@@ -22,7 +23,9 @@ from kimi_tui.wire.commands import (
     WritePatch,
 )
 from kimi_tui.wire.file_choice_options import parse_file_choices
+from kimi_tui.wire.review import AddComment, ListComments, RemoveComment, SendComments
 from kimi_tui.wire.timeline import FileChoice, RevertScope
+from kimi_tui.wire.why import ExplainLine
 
 _DRY_RUN = "--dry-run"
 _SCOPES: tuple[RevertScope, ...] = get_args(RevertScope)
@@ -189,11 +192,36 @@ def _parse_bisect(argument: str) -> TimelineCommand:
             return Bisect(command)
 
 
+def _parse_why(argument: str) -> TimelineCommand:
+    location = parse_location(argument)
+    if location is None:
+        raise UsageError("/why requires a file and a line.", hint="Type /why FILE:LINE.")
+    return ExplainLine(*location)
+
+
+def _parse_comment(argument: str) -> TimelineCommand:
+    words = argument.split(maxsplit=1)
+    match words:
+        case []:
+            return ListComments()
+        case ["--send"]:
+            return SendComments()
+        case ["--remove", number] if number.isdecimal() and len(number) < 16:
+            return RemoveComment(int(number))
+        case [place, text] if (location := parse_location(place)) is not None:
+            return AddComment(*location, text)
+        case _:
+            raise UsageError(
+                "/comment requires a line and a text.",
+                hint="Type /comment FILE:LINE TEXT, /comment --remove N, or /comment --send.",
+            )
+
+
 def _parse_numbers(words: Sequence[str]) -> list[int]:
     return [int(word) for word in words if word.isdecimal() and len(word) < 16]
 
 
-_READ_ONLY = ("checkpoints", "branches", "diff")
+_READ_ONLY = ("checkpoints", "branches", "diff", "why")
 
 
 def timeline_slash_commands(lists: TimelineLists, *, read_only: bool = False) -> tuple[AnyCommand, ...]:
@@ -240,6 +268,14 @@ def timeline_slash_commands(lists: TimelineLists, *, read_only: bool = False) ->
             "bisect",
             "Find the step that made a command fail: /bisect COMMAND; also --stop, or --send the result",
             _parse_bisect,
+        ),
+        TimelineSlashCommand(
+            "why", "Show the prompt and step behind a line of a file: /why FILE:LINE", _parse_why
+        ),
+        TimelineSlashCommand(
+            "comment",
+            "Comment on a line: /comment FILE:LINE TEXT; also --remove N, or --send all to the agent",
+            _parse_comment,
         ),
         TimelineSlashCommand(
             "name", "Name a checkpoint: /name N TEXT; without TEXT, remove its name", _parse_name

@@ -16,6 +16,7 @@ from kimi_tui.engine.timeline.publisher import (
     full_timeline,
     newest_timeline,
 )
+from kimi_tui.engine.why.why_service import explain_stored_line
 from kimi_tui.history.check_log import read_step_checks
 from kimi_tui.history.checkpoint_tree import CheckpointNode, CheckpointTree
 from kimi_tui.history.conversation_state import ConversationState
@@ -26,6 +27,7 @@ from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.step_summary import summarize_step
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import Comparison, TimelineNode
+from kimi_tui.wire.why import ExplainLine
 
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.file_history import FileHistory
@@ -79,6 +81,19 @@ class ReadOnlyTimeline:
         Raises: KimiTuiError if a checkpoint doesn't exist. SessionError.
         """
         self._sender.send(await asyncio.to_thread(self._compare, before, after))
+
+    async def explain_line(self, command: ExplainLine) -> None:
+        """Send who wrote a line, according to the states that are stored. Raises KimiTuiError."""
+        self._sender.send(
+            await asyncio.to_thread(
+                explain_stored_line,
+                self._data_dir,
+                self._session.work_dir,
+                command.path,
+                command.line,
+                session=self._session,
+            )
+        )
 
     async def list_checkpoints(self) -> None:
         """Show the checkpoints."""

@@ -21,6 +21,7 @@ from kimi_tui.engine.files.coverage import covered_dirs, display_path, excluded_
 from kimi_tui.engine.files.left_commands import LeftCommands
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.files.snapshot_worker import HistoryFactory, SnapshotWorker
+from kimi_tui.engine.review.review_service import ReviewService
 from kimi_tui.engine.session.notices import Severity, build_notice
 from kimi_tui.engine.session.todos import SessionTodos
 from kimi_tui.engine.timeline.commands import TimelineCommands
@@ -28,6 +29,7 @@ from kimi_tui.engine.timeline.publisher import TimelinePublisher
 from kimi_tui.engine.timeline.recovery import recover_revert
 from kimi_tui.engine.timeline.revert_executor import RevertExecutor
 from kimi_tui.engine.timeline.revert_target import is_state_pending
+from kimi_tui.engine.why.why_service import WhyService
 from kimi_tui.history.check_log import CheckLog
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
@@ -107,6 +109,15 @@ class TimelineService:
             files=self.files,
             todos=todos,
             timeline_publisher=self.publisher,
+            sender=sender,
+        )
+        self.review = ReviewService(session=session, files=self.files, workspace=workspace, sender=sender)
+        self.why = WhyService(
+            session=session,
+            store=SessionStore(data_dir),
+            context=context,
+            files=self.files,
+            workspace=workspace,
             sender=sender,
         )
         commands = CheckpointCommands(

@@ -16,6 +16,8 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 
+_KINDS = ("md", "json", "html")
+
 
 class ExportImportCommands:
     """Implements /export and /import."""
@@ -25,6 +27,7 @@ class ExportImportCommands:
         *,
         session: Session,
         store: SessionStore,
+        data_dir: Path,
         pending_notes: PendingNotes,
         publisher: SessionPublisher,
         context: Context,
@@ -32,13 +35,14 @@ class ExportImportCommands:
     ) -> None:
         self._session = session
         self._store = store
+        self._data_dir = data_dir
         self._pending_notes = pending_notes
         self._publisher = publisher
         self._context = context
         self._runtime_settings = runtime_settings
         self.commands = (
             SlashCommand(
-                "export", "Export the conversation to a file: /export [md|json] [PATH]", self.export
+                "export", "Export the conversation to a file: /export [md|json|html] [PATH]", self.export
             ),
             SlashCommand(
                 "import", "Add a file or session to the conversation: /import PATH|ID", self.import_
@@ -51,9 +55,9 @@ class ExportImportCommands:
         Raises: KimiTuiError.
         """
         first, _, rest = argument.partition(" ")
-        kind, name = (first, rest.strip()) if first in ("md", "json") else ("", argument)
+        kind, name = (first, rest.strip()) if first in _KINDS else ("", argument)
         if not kind:
-            kind = "json" if name.endswith(".json") else "md"
+            kind = next((it for it in _KINDS if name.endswith(f".{it}")), "md")
         history = list(self._context.history)
         if not history:
             raise KimiTuiError("Nothing to export yet.", hint="Send a message first.")
@@ -65,9 +69,15 @@ class ExportImportCommands:
             llm = self._runtime_settings.llm
             model = llm.name if llm is not None else ""
             text = to_json(history, title=title, session_id=session.id, model=model)
+        elif kind == "html":
+            from kimi_tui.engine.transfer.html.html_export import to_html
+
+            text = await asyncio.to_thread(to_html, session, data_dir=self._data_dir)
         else:
             text = to_markdown(history, title=title, session_id=session.id)
-        await asyncio.to_thread(write_exclusive, path, redact_for_sharing(text))
+        if kind != "html":  # its texts are redacted one by one, before they are escaped
+            text = redact_for_sharing(text)
+        await asyncio.to_thread(write_exclusive, path, text)
         self._publisher.send_notice("Exported", str(path), severity="info")
 
     async def import_(self, argument: str) -> None:

@@ -7,7 +7,9 @@ isn't redacted: it is the session itself.
 
 import json
 import os
+import re
 import shutil
+import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -30,6 +32,7 @@ SUFFIX = ".kimi.zip"
 """Suffix of bundles by convention."""
 _VERSION = 1
 _HEADER = "bundle.json"
+_ROTATION = re.compile(r"context\.jsonl\.\d+")
 
 
 @frozen(kw_only=True)
@@ -182,6 +185,9 @@ def _extract_session(archive: zipfile.ZipFile, session: Session) -> None:
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file, archive.open(member) as source:
             shutil.copyfileobj(source, file)
+        if _ROTATION.fullmatch(target.name):  # its time is when the branch was left
+            written = time.mktime((*member.date_time, 0, 0, -1))
+            os.utime(target, (written, written))
     state = read_state(session.dir / "state.json") or SessionState()
     make_private_dir(session.dir)
     (session.dir / "state.json").write_bytes(encode_state(_imported_state(state, session.work_dir)))

@@ -50,6 +50,8 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
             "redo",
             "diff",
             "bisect",
+            "why",
+            "comment",
             "branches",
             "switch",
             "checkpoints",
@@ -101,12 +103,14 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
 
 COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "agents": ("subagent", "persona"),
+    "why": ("blame", "annotate", "author", "reason"),
     "bisect": ("regression", "test", "culprit", "broke"),
     "branches": ("history", "conversations"),
     "btw": ("aside",),
     "checkpoints": ("history", "snapshots"),
     "changelog": ("news", "release", "changes"),
     "clear": ("reset", "empty", "restart", "forget"),
+    "comment": ("review", "annotate"),
     "compact": ("summarize", "compress", "shrink"),
     "context": ("tokens", "window", "usage"),
     "copy": ("clipboard", "yank"),

@@ -22,7 +22,7 @@ class ChangeAuthor:
     who: AuthorKind = "you"
     session: str = ""
     call: str = ""
-    """The id of the tool call."""
+    """The id of the tool call or background task. For a revert, the state that it restored, if known."""
     tool: str = ""
     agent: str = ""
     """The id of the sub-agent that made the call; empty for the main agent."""

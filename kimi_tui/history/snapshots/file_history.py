@@ -87,6 +87,8 @@ class FileHistory:
         self._is_complete = True
         self._is_large = False
         """Whether a scan would take long."""
+        self._target = ""
+        """The state to which a running revert leads."""
         self.default_author: Callable[[], ChangeAuthor] = lambda: USER
         """Returns the author of changes since the last state for which the caller names none."""
 
@@ -312,9 +314,13 @@ class FileHistory:
         reachable = self._executor.reachable_paths(path for item in items for path in item.paths)
         stat_keys = self._capture.capture(self.default_author(), paths=reachable).stat_keys
         self._is_complete = False
-        outcome = self._executor.execute(
-            items, self, current_entries=self._capture.entries, stat_keys=stat_keys
-        )
+        self._target = plan.target
+        try:
+            outcome = self._executor.execute(
+                items, self, current_entries=self._capture.entries, stat_keys=stat_keys
+            )
+        finally:
+            self._target = ""
         self._is_complete = True
         outcome = replace(outcome, failed=(*outcome.failed, *rejected.items()))
         return outcome, self._capture.capture(self._revert, paths=())
@@ -484,7 +490,7 @@ class FileHistory:
 
     def record_result(self, outcome: ExecutionResult, session: str) -> None:
         """Record the changes of a revert by `session`. Raises OSError."""
-        author = ChangeAuthor(who="revert", session=session)
+        author = ChangeAuthor(who="revert", session=session, call=self._target)
         self._capture.capture(
             author,
             paths=(*outcome.done, *outcome.renames, *outcome.renames.values()),

@@ -9,6 +9,7 @@ that an id is never used again after its segment was deleted. Segments of versio
 The names of deleted segments are kept in the file `deleted`.
 """
 
+import contextlib
 import re
 import secrets
 import struct
@@ -37,6 +38,7 @@ So old segments can be deleted even if sessions follow each other without a brea
 """
 _HEADER = struct.Struct(">IIB")
 _SUFFIX = ".manifests"
+_INDEX_SUFFIX = ".paths"
 _LEVEL = 6
 _LEVEL_OF_WHOLE = 1
 """Mostly digests, which higher levels don't compress further."""
@@ -76,6 +78,27 @@ class Manifest:
     """Attributes of paths that have changed since the parent; in a record with the whole state, all of them,
     also the last ones of paths that no longer exist.
     """
+
+
+@dataclass(frozen=True, slots=True)
+class RawRecord:
+    """A record that hasn't been decoded."""
+
+    segment: str
+    offset: int
+    end: int
+    """Offset of the next record."""
+    payload: bytes
+    """Compressed."""
+
+    @property
+    def id(self) -> str:
+        """The manifest id."""
+        return self.id_at(self.offset)
+
+    def id_at(self, offset: int) -> str:
+        """Return the manifest id of another record in its segment."""
+        return f"{self.segment}:{offset}"
 
 
 class ManifestLog:
@@ -205,6 +228,50 @@ class ManifestLog:
             if segment.stem.rpartition(".")[0] not in sessions and segment.stat().st_mtime >= since:
                 yield from (record for record in self._records((segment,)) if record.time >= since)
 
+    def raw_records(self, segment: str, *, start: int = 0) -> Iterator[RawRecord]:
+        """Yield the records of a segment from an offset on, up to the first truncated one."""
+        try:
+            with (self._folder / f"{segment}{_SUFFIX}").open("rb") as file:
+                file.seek(start)
+                data = file.read()
+        except OSError:
+            return
+        at = 0
+        while at + _HEADER.size <= len(data):
+            length, _, _ = _HEADER.unpack_from(data, at)
+            end = at + _HEADER.size + length
+            if end > len(data):
+                return
+            yield RawRecord(segment, start + at, start + end, data[at + _HEADER.size : end])
+            at = end
+
+    def changed_paths(self, raw: RawRecord) -> tuple[str | None, list[str]]:
+        """Return the parent and the changed paths of a record, without its whole state.
+
+        Without a parent there are no paths. Raises ManifestMissing.
+        """
+        try:
+            record = decode(_without_whole(zlib.decompress(raw.payload)))
+            if record["parent"] is None:
+                return None, []
+            return record["parent"], [*record.get("set", ()), *record.get("gone", ())]
+        except (ValueError, KeyError, TypeError, zlib.error) as error:
+            raise ManifestMissing(raw.id) from error
+
+    def index_file(self, segment: str) -> Path:
+        """Return where an index of a segment can be kept. It is deleted together with the segment."""
+        return self._folder / f"{segment}{_INDEX_SUFFIX}"
+
+    def newest_states(self, count: int) -> list[str]:
+        """Return the last states of the last `count` segments that were written to, the newest first."""
+        segments = sorted(self._segments("*"), key=lambda path: path.stat().st_mtime, reverse=True)
+        ends = [list(self.raw_records(segment.stem))[-1:] for segment in segments[:count]]
+        return [record.id for end in ends for record in end]
+
+    def segments_since(self, since: float) -> list[str]:
+        """Return the names of the segments that were written to after `since`, in seconds since the epoch."""
+        return [path.stem for path in self._segments("*") if path.stat().st_mtime >= since]
+
     def all(self) -> Iterator[Manifest]:
         """Yield every readable record, segment by segment."""
         yield from self._records(self._segments("*"))
@@ -224,6 +291,8 @@ class ManifestLog:
         self._append_deleted(segments)
         for name in segments:
             self._fs.unlink(self._folder / f"{name}{_SUFFIX}")
+            with contextlib.suppress(FileNotFoundError):
+                self._fs.unlink(self.index_file(name))
 
     def _append_deleted(self, segments: Iterable[str]) -> None:
         file = self._fs.open(self._folder / _DELETED_FILE, APPEND_FLAGS)
@@ -319,6 +388,15 @@ def _read_frames(segment: Path) -> Iterator[tuple[int, bytes]]:
                 return
             yield offset, data
             offset += len(head) + len(data)
+
+
+def _without_whole(data: bytes) -> bytes:
+    """Return a record without its whole state, which is either in lines of its own or near the end."""
+    own_line = b'{"whole":'
+    if b"\n" + own_line in data:
+        return b"\n".join(line for line in data.split(b"\n") if not line.startswith(own_line))
+    start = data.find(b',"whole":{')  # quotes in a path are escaped, so that no path contains this
+    return data[:start] + b"}" if start >= 0 else data
 
 
 def _to_json(

@@ -9,7 +9,9 @@ from kimi_tui.frontend.message_batch import ConversationMessage, is_conversation
 from kimi_tui.frontend.text.bisect import progress_text, result_text
 from kimi_tui.frontend.text.checks import check_result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
+from kimi_tui.frontend.text.review import comments_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text
+from kimi_tui.frontend.text.why import why_text
 from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.tui.markdown.styled_line import Spans
 from kimi_tui.tui.transcript.block_sink import BlockSink
@@ -57,12 +59,14 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
+from kimi_tui.wire.review import CommentList
 from kimi_tui.wire.timeline import (
     Comparison,
     PatchWritten,
     SessionForked,
 )
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
+from kimi_tui.wire.why import LineReason
 
 
 class BlockBuilder:
@@ -172,6 +176,10 @@ class BlockBuilder:
                 if (check_text := check_result_text(message))[0]:
                     is_good = message.change == "passes_again"
                     self._add(NoticeBlock("info" if is_good else "warning", *check_text, margin=self._margin))
+            case LineReason():
+                self._add(NoticeBlock("info", *why_text(message), margin=self._margin))
+            case CommentList():
+                self._add(NoticeBlock("info", *comments_text(message), margin=self._margin))
             case SessionForked():
                 self._add(NoticeBlock("info", *fork_text(message), margin=self._margin))
             case WindowFilling():

@@ -1,11 +1,14 @@
 """Hunks: any selection of changes yields each line as it is in one of the versions."""
 
+import os
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_tui.history.snapshots.hunk import UnknownHunk, apply_hunks, find_hunks
 
+EXAMPLES = int(os.environ.get("KIMI_TUI_HUNK_EXAMPLES", "300"))
 KEPT = [b"keep %d\n" % number for number in range(200)]
 CONTENT = st.binary(max_size=6).map(lambda data: data.replace(b"\n", b"").replace(b"\0", b""))
 CHANGED_LINES = st.lists(
@@ -44,7 +47,7 @@ def versions_and_choices(draw: st.DrawFn) -> tuple[bytes, bytes, list[bool], byt
     return old, new, chosen, result
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=EXAMPLES)
 @given(versions_and_choices())
 def test_any_selection_of_hunks_is_exact_to_the_byte(case: tuple[bytes, bytes, list[bool], bytes]) -> None:
     old, new, chosen, expected = case

@@ -1,0 +1,1 @@
+"""Review of the agent's changes."""

@@ -1,0 +1,110 @@
+"""Comments on lines of files. They follow their lines, and are sent to the agent as one prompt."""
+
+import asyncio
+import json
+import logging
+
+from kimi_tui.base.atomic_file import write_private_atomic
+from kimi_tui.base.disk_errors import reason_of
+from kimi_tui.base.errors import KimiTuiError, UsageError
+from kimi_tui.base.json_codec import from_jsonable, to_jsonable
+from kimi_tui.base.message_text import msg
+from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.review.stored_comment import StoredComment
+from kimi_tui.history.session import Session
+from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.review import AddComment, CommentList, RemoveComment, ReviewComment
+
+logger = logging.getLogger(__name__)
+
+_FILE = "review.json"
+
+
+class ReviewService:
+    """Keeps the comments of a session in `review.json`. Its methods raise KimiTuiError."""
+
+    def __init__(
+        self, *, session: Session, files: SessionFiles, workspace: PathScope, sender: EventSender
+    ) -> None:
+        self._session = session
+        self._files = files
+        self._workspace = workspace
+        self._sender = sender
+
+    async def add(self, command: AddComment) -> None:
+        """Add a comment, and send the list."""
+        if not self._files.is_enabled:
+            raise UsageError(
+                "There are no file snapshots.",
+                hint="Set `files = true` under [checkpoints] in the config.",
+            )
+        from kimi_tui.engine.review.comment_positions import locate_comment
+
+        comments = await asyncio.to_thread(self._read)
+        number = max((comment.id for comment in comments), default=0) + 1
+        new = await self._files.worker.use(locate_comment, command, workspace=self._workspace, number=number)
+        await asyncio.to_thread(self._write, [*comments, new])
+        await self.send_list()
+
+    async def remove(self, command: RemoveComment) -> None:
+        """Remove a comment, and send the list."""
+        comments = await asyncio.to_thread(self._read)
+        rest = [comment for comment in comments if comment.id != command.id]
+        if len(rest) == len(comments):
+            raise UsageError(
+                msg("Comment {number} doesn't exist.", number=command.id), hint="/comment lists the comments."
+            )
+        await asyncio.to_thread(self._write, rest)
+        await self.send_list()
+
+    async def send_list(self) -> None:
+        """Send the comments with their current lines."""
+        self._sender.send(CommentList(await self._current_comments()))
+
+    async def take_prompt(self) -> str:
+        """Return the prompt with all comments, and remove them."""
+        comments = await self._current_comments()
+        if not comments:
+            raise UsageError("There are no comments to send.", hint="Write one with /comment FILE:LINE TEXT.")
+        await asyncio.to_thread(self._write, [])
+        return build_prompt(comments)
+
+    async def _current_comments(self) -> tuple[ReviewComment, ...]:
+        comments = await asyncio.to_thread(self._read)
+        if not comments:
+            return ()
+        from kimi_tui.engine.review.comment_positions import follow_comments
+
+        return await self._files.worker.use(follow_comments, comments)
+
+    def _read(self) -> list[StoredComment]:
+        try:
+            items = json.loads((self._session.dir / _FILE).read_text("utf-8"))
+            return [from_jsonable(StoredComment, item) for item in items]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, TypeError, RecursionError):
+            logger.warning("can't read %s", _FILE, exc_info=True)
+            return []
+
+    def _write(self, comments: list[StoredComment]) -> None:
+        text = json.dumps([to_jsonable(comment) for comment in comments], ensure_ascii=False, indent=2)
+        try:
+            write_private_atomic(self._session.dir / _FILE, f"{text}\n")
+        except (OSError, ValueError) as error:
+            raise KimiTuiError(
+                msg("Can't save the comments: {reason}.", reason=reason_of(error)),
+                hint="Free some disk space.",
+            ) from error
+
+
+def build_prompt(comments: tuple[ReviewComment, ...]) -> str:
+    """Return the prompt with all comments."""
+    parts = ["I reviewed the files. Address each of these comments:"]
+    for number, comment in enumerate(comments, 1):
+        place = (
+            f"{comment.path}:{comment.line}" if comment.line is not None else f"{comment.path}, changed since"
+        )
+        parts.append(f"{number}. {place}\n   `{comment.code.strip()}`\n   {comment.text}")
+    return "\n\n".join(parts)

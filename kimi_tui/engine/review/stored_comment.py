@@ -1,0 +1,18 @@
+"""A comment as it is stored in `review.json`."""
+
+from kimi_tui.base.frozen import frozen
+
+
+@frozen(kw_only=True)
+class StoredComment:
+    """A comment, and the line that it was written on."""
+
+    id: int
+    path: str
+    """In the file history."""
+    state: str
+    """The manifest in which the line has the number `line`."""
+    line: int
+    """From 0."""
+    code: str
+    text: str

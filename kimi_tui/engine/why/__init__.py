@@ -1,0 +1,1 @@
+"""Explanation of lines: the prompt and step that wrote them."""

@@ -1,0 +1,1 @@
+"""Origins of lines: which recorded change wrote each line of a file."""
