@@ -23,7 +23,7 @@ from kimi_tui.config.settings import ModelPrice, ModelSettings, ProviderConfig, 
 from kimi_tui.engine.build.engine import build_engine
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.tui.app import KimiTuiApp
-from kimi_tui.tui.options import ThemeChoice, TuiOptions
+from kimi_tui.tui.options import TuiOptions
 from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 
@@ -252,7 +252,7 @@ class Screenshot:
     action: Callable[[AppDriver], Awaitable[None]]
     script: list[str]
     size: tuple[int, int] = (110, 34)
-    theme: ThemeChoice = "dark"
+    theme: str = "dark"
     demo: bool = False
 
 

@@ -4,11 +4,13 @@ import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic_core import PydanticKnownError
 
 from kimi_tui.base.hook_events import HookEventName
+from kimi_tui.base.paths import data_dir
 from kimi_tui.base.thinking_effort import ThinkingEffort, parse_thinking_effort
-from kimi_tui.config.startup_settings import Theme
 from kimi_tui.config.startup_settings import UISettings as UISettings
+from kimi_tui.config.theme_names import builtin_theme_names, theme_exists, user_theme_names
 from kimi_tui.i18n.locale import LanguageSetting
 
 ProviderType = Literal["kimi", "openai", "openai_legacy", "openai_responses", "anthropic", "scripted", "demo"]
@@ -29,6 +31,13 @@ def _http_url(value: str | None) -> str | None:
     if value and not value.startswith(("http://", "https://")):
         raise ValueError("must be a URL that begins with http:// or https://")
     return value or None
+
+
+def _theme_name(value: str) -> str:
+    if not theme_exists(value, data_dir()):
+        names = (*builtin_theme_names(), *user_theme_names(data_dir()))
+        raise PydanticKnownError("literal_error", {"expected": " or ".join(f"'{name}'" for name in names)})
+    return value
 
 
 class _Table(BaseModel):
@@ -337,8 +346,10 @@ class Settings(_Table):
     """How much the model thinks before it responds. `true` means `high`, `false` means `off`. A model without
     this level uses the nearest one.
     """
-    theme: Theme = "auto"
-    """Color theme; `auto` follows the terminal's background."""
+    theme: Annotated[str, AfterValidator(_theme_name)] = "auto"
+    """Color theme; `auto` follows the terminal's background. `/theme` shows the others. Files in the `themes`
+    folder of the data directory are your own.
+    """
     language: LanguageSetting = "auto"
     """Interface language, English or Chinese; `auto` follows `LC_ALL`, `LC_MESSAGES` or `LANG`."""
     default_yolo: bool = False

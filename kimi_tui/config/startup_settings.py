@@ -6,15 +6,11 @@ for the rest; `config.loader.settings_of` reports invalid values before anything
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, ClassVar, Literal, cast, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, get_args, get_type_hints
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.config.theme_names import is_theme_name
 
-Theme = Literal[
-    "auto", "dark", "light", "high-contrast",
-    "textual-dark", "textual-light", "catppuccin-mocha", "catppuccin-latte", "dracula", "gruvbox", "monokai",
-    "nord", "rose-pine", "rose-pine-dawn", "solarized-dark", "solarized-light", "tokyo-night",
-]  # fmt: skip
 ImageMode = Literal["auto", "kitty", "blocks", "off"]
 ThinkingDisplay = Literal["preview", "full", "summary"]
 NotifyMode = Literal["auto", "off", "bell", "osc9", "osc777", "osc99"]
@@ -48,7 +44,7 @@ class UISettings:
 class StartupSettings:
     """Theme, key map and interface settings."""
 
-    theme: Theme = "auto"
+    theme: str = "auto"
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by binding id."""
     ui: UISettings = UISettings()
@@ -60,7 +56,7 @@ def startup_settings(data: Mapping[str, Any]) -> StartupSettings:
     """Return the startup settings in the merged config `data`. Invalid values are ignored."""
     theme, keymap, ui = data.get("theme"), data.get("keymap"), data.get("ui")
     return StartupSettings(
-        theme=cast("Theme", theme) if theme in get_args(Theme) else "auto",
+        theme=theme if isinstance(theme, str) and is_theme_name(theme) else "auto",
         keymap={key: keys for key, keys in _items(keymap) if isinstance(keys, str)},
         ui=UISettings(**_valid_entries(_items(ui))),
         is_resident=dict(_items(data.get("serve"))).get("enabled") is True,

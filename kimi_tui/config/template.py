@@ -1,11 +1,17 @@
-"""Config file with comments, created by the first `kimi-tui config edit`."""
+"""Config file with comments, created when it is edited for the first time."""
+
+from pathlib import Path
+
+from kimi_tui.base.atomic_file import write_private_atomic
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 
 TEMPLATE = """\
 # Settings of kimi-tui. Run `kimi-tui config check` to find problems.
 
 # default_model = "kimi"
 # default_thinking = false
-# theme = "auto"                  # auto, dark, light, high-contrast
+# theme = "auto"                  # auto, dark, light, high-contrast, nord, gruvbox, ...
 
 # [providers.moonshot]
 # type = "kimi"                   # kimi, openai, anthropic
@@ -64,3 +70,14 @@ TEMPLATE = """\
 # [keymap]
 # "app.quit" = "ctrl+q"
 """
+
+
+def write_template(file: Path) -> None:
+    """Write a config file with comments to `file`. Raises ConfigError."""
+    try:
+        write_private_atomic(file, TEMPLATE)
+    except OSError as error:
+        raise ConfigError(
+            msg("Can't write {path}: {reason}.", path=file, reason=error.strerror or error),
+            hint="Check the directory's permissions.",
+        ) from error

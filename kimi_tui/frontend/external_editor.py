@@ -74,6 +74,20 @@ async def edit_text_within(suspension: AbstractContextManager[None], text: str, 
             ) from error
 
 
+async def edit_file_within(suspension: AbstractContextManager[None], file: Path) -> None:
+    """Let the user edit `file` itself in their editor, which has the terminal inside `suspension`.
+
+    Raises KimiTuiError if the editor can't be started or fails.
+    """
+    command = editor_command()
+    with suspension:
+        status = await _run_editor([*command, str(file)])
+    if status:
+        raise KimiTuiError(
+            msg("{command} failed with exit code {status}.", command=command[0], status=status), hint=_HINT
+        )
+
+
 async def _run_editor(command: list[str]) -> int:
     try:
         process = await asyncio.create_subprocess_exec(*command)

@@ -5,6 +5,14 @@ from pathlib import Path
 from kimi_tui.i18n.translate import tr
 
 
+def create_config_file(path: Path) -> None:
+    """Create the config file at `path` with comments if it doesn't exist. Raises ConfigError."""
+    from kimi_tui.config.template import write_template
+
+    if not path.exists():
+        write_template(path)
+
+
 def save_theme(path: Path, theme: str) -> str:
     """Save `theme` for later runs. Return a message for the user. Raises ConfigError."""
     from kimi_tui.config.toml_edit import set_theme

@@ -29,7 +29,7 @@ from kimi_tui.tui.terminal.extra_sequences import register_key_sequences
 from kimi_tui.tui.terminal.output import SequenceSender
 from kimi_tui.tui.terminal.scrollback import PrintRequested, Scrollback, TurnCompleted
 from kimi_tui.tui.terminal.terminal_app import TerminalApp
-from kimi_tui.tui.themes import THEMES, resolve_theme
+from kimi_tui.tui.themes import OWN_THEMES, register_theme, resolve_theme
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Shutdown
 
@@ -76,13 +76,19 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         self._exit_summary = ""
         """Line that tells how to resume the session, from before its tasks were stopped."""
         register_key_sequences()
-        for theme in THEMES:
+        for theme in OWN_THEMES:
             self.register_theme(theme)
+        self._theme_error = ""
+        """Why the user's theme can't be used."""
         self._apply_initial_theme(resolve_theme(options.theme))
         if options.reduced_motion:
             self.animation_level = "none"
 
     def _apply_initial_theme(self, theme: str) -> None:
+        try:
+            register_theme(self, theme, self._options.data_dir)
+        except KimiTuiError as error:
+            self._theme_error, theme = translate_error(error), resolve_theme("auto")
         # Without the reactive's watcher, which would parse every style a second time.
         self.set_reactive(App.theme, theme)
         self.stylesheet.set_variables(self.get_css_variables())
@@ -134,8 +140,10 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
             self.action_leave()
 
     def on_ready(self) -> None:
-        """Replay input typed before the app started and report errors in the keymap."""
+        """Replay input typed before the app started and report errors in the theme and the keymap."""
         self.replay_input(self._early_input)
+        if self._theme_error:
+            self.notify(sanitize(self._theme_error), severity="warning", timeout=10, markup=False)
         for keymap_error in keymap_errors(self._options.keymap):
             self.notify(
                 sanitize(translate_message(keymap_error)), severity="warning", timeout=10, markup=False

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.frozen import frozen
-from kimi_tui.config.startup_settings import ImageMode, NotifyMode, Theme, ThinkingDisplay
+from kimi_tui.config.startup_settings import ImageMode, NotifyMode, ThinkingDisplay
 from kimi_tui.frontend.clipboard import Clipboard, SystemClipboard
 from kimi_tui.frontend.fleet.opened_task import FleetTaskOpener
 from kimi_tui.tui.session_request import FleetVisit, SessionRequest
 from kimi_tui.wire.channel import Wire
-
-ThemeChoice = Theme
 
 
 @frozen(kw_only=True)
@@ -22,7 +20,8 @@ class TuiOptions:
 
     work_dir: Path
     data_dir: Path
-    theme: ThemeChoice = "auto"
+    theme: str = "auto"
+    """Name of a theme, which may not exist."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Binding ids to keys, several separated by commas; overrides `tui.keys`."""
     mouse: bool = True

@@ -3,16 +3,17 @@
 import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, cast, get_args
+from pathlib import Path
+from typing import Any, Literal
 
 from textual.app import App
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.thinking_effort import parse_thinking_effort
-from kimi_tui.i18n.translate import tr
+from kimi_tui.i18n.translate import tr, translate_error
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import GROUPS, KeyLabels, keymap_errors, known_binding_ids
-from kimi_tui.tui.options import ThemeChoice
-from kimi_tui.tui.themes import resolve_theme
+from kimi_tui.tui.themes import register_theme, resolve_theme
 from kimi_tui.wire.commands import SetModel, SetThinking
 from kimi_tui.wire.settings import Setting
 
@@ -31,8 +32,9 @@ def effective_from(key: str) -> EffectiveFrom:
 class SettingsApplier:
     """Applies new values of settings that take effect immediately."""
 
-    def __init__(self, *, app: App[Any], key_labels: KeyLabels, host: CommandHost) -> None:
+    def __init__(self, *, app: App[Any], key_labels: KeyLabels, host: CommandHost, data_dir: Path) -> None:
         self._app = app
+        self._data_dir = data_dir
         self._key_labels = key_labels
         self._host = host
 
@@ -40,8 +42,8 @@ class SettingsApplier:
         """Apply the new value of `setting`. Return a warning about it, or an empty string."""
         value = setting.value
         match setting.key:
-            case "theme" if value in get_args(ThemeChoice):
-                self._app.theme = resolve_theme(cast("ThemeChoice", value))
+            case "theme":
+                return self._apply_theme(resolve_theme(value or "auto"))
             case "default_thinking":
                 effort = parse_thinking_effort(value) or "off"
                 self._host.command(SetThinking(effort != "off", effort))
@@ -53,6 +55,14 @@ class SettingsApplier:
                 return self._apply_key(binding_id(key), value)
             case _:
                 pass
+        return ""
+
+    def _apply_theme(self, name: str) -> str:
+        try:
+            register_theme(self._app, name, self._data_dir)
+        except KimiTuiError as error:
+            return translate_error(error)
+        self._app.theme = name
         return ""
 
     def add_key_settings(self, settings: Sequence[Setting]) -> tuple[Setting, ...]:

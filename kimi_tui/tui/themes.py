@@ -1,14 +1,15 @@
-"""Dark, light and high-contrast themes, and the resolution of `auto`."""
+"""Dark, light and high-contrast themes, the registration of others, and the resolution of `auto`."""
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import get_args
+from pathlib import Path
+from typing import Any
 
-from textual.color import Color
+from textual.app import App
 from textual.theme import BUILTIN_THEMES, Theme
 
-from kimi_tui.tui.options import ThemeChoice
+from kimi_tui.config.theme_names import builtin_theme_names, user_theme_names
+from kimi_tui.tui.legible_theme import make_legible
 
 DARK = Theme(
     name="dark",
@@ -86,41 +87,31 @@ HIGH_CONTRAST = Theme(
 _BRIGHT_LUMINANCE = 0.5
 
 
-def _adapt_theme(theme: Theme) -> Theme:
-    """Return one of Textual's themes with the variables that the style sheets use."""
-    foreground, background = (
-        Color.parse(theme.foreground or "white"),
-        Color.parse(theme.background or "black"),
-    )
-    blurred = background.blend(foreground, 0.25).hex
-    cursor = background.blend(Color.parse(theme.primary), 0.3).hex
-    return replace(
-        theme,
-        variables={
-            "border": theme.primary,
-            "border-blurred": blurred,
-            "text-muted": background.blend(foreground, 0.65).hex,
-            "input-selection-background": f"{theme.primary} 30%",
-            "block-cursor-background": cursor,
-            "block-cursor-foreground": foreground.hex,
-            "scrollbar": blurred,
-            "scrollbar-background": background.hex,
-            "scrollbar-corner-color": background.hex,
-        },
-    )
+OWN_THEMES = (DARK, LIGHT, HIGH_CONTRAST)
 
 
-THEMES = (
-    DARK,
-    LIGHT,
-    HIGH_CONTRAST,
-    *(_adapt_theme(BUILTIN_THEMES[name]) for name in get_args(ThemeChoice) if name in BUILTIN_THEMES),
-)
-"""The own themes, and those that other terminal programs have as well."""
+def theme_names(data_dir: Path) -> tuple[str, ...]:
+    """Return the names of all themes but `auto`: the app's own, those of other programs, and the user's."""
+    builtin = (name for name in builtin_theme_names() if name != "auto")
+    return (*builtin, *user_theme_names(data_dir))
+
+
+def register_theme(app: App[Any], name: str, data_dir: Path) -> None:
+    """Make the theme `name` available in `app`. Raises ConfigError if it doesn't exist or is invalid.
+
+    Reads the user's themes again, so that changes of a file show.
+    """
+    if name in builtin_theme_names():
+        if name in BUILTIN_THEMES and app.available_themes.get(name) in (None, BUILTIN_THEMES[name]):
+            app.register_theme(make_legible(BUILTIN_THEMES[name]))
+        return
+    from kimi_tui.tui.user_themes import load_user_theme  # few users have any
+
+    app.register_theme(load_user_theme(name, data_dir))
 
 
 def resolve_theme(
-    choice: ThemeChoice, *, luminance: float | None = None, environ: Mapping[str, str] = os.environ
+    choice: str, *, luminance: float | None = None, environ: Mapping[str, str] = os.environ
 ) -> str:
     """Return the name of the theme for `choice`.
 

@@ -15,7 +15,7 @@ def test_theme_keys_and_interface_settings_are_read():
     "data",
     [
         {},
-        {"theme": "mauve"},
+        {"theme": "Mauve!"},
         {"theme": ["x"]},
         {"keymap": 3},
         {"keymap": {"a": 1}},

@@ -8,8 +8,10 @@ import pytest
 
 from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.config.loader import read_config, settings_of
+from kimi_tui.config.theme_names import user_theme_path
 from kimi_tui.permission.rule import parse_rule
 from kimi_tui.tui.keys.keymap import GROUPS, keymap_errors
+from kimi_tui.tui.user_themes import load_user_theme
 from tests.docs.pages import DOCS, Example, examples
 from tests.e2e.program import Program
 
@@ -50,8 +52,20 @@ def test_every_command_runs(page: str, tmp_path: Path) -> None:
             assert finished.exit_code == (ExitCode.DENIED if asks else ExitCode.DONE), (line, finished.stderr)
 
 
+THEMES = "Themes"
+"""Heading of the example that is a theme instead of a config."""
+
+
 def configs() -> list[Example]:
-    return [example for page in PAGES for example in examples(page, language="toml")]
+    found = [example for page in PAGES for example in examples(page, language="toml")]
+    return [example for example in found if example.heading != THEMES]
+
+
+def test_the_theme_loads(tmp_path: Path) -> None:
+    found = (it for page in PAGES for it in examples(page, language="toml") if it.heading == THEMES)
+    user_theme_path(tmp_path, "ocean").parent.mkdir()
+    user_theme_path(tmp_path, "ocean").write_text(next(found).text)
+    assert load_user_theme("ocean", tmp_path).dark
 
 
 @pytest.mark.parametrize("example", configs(), ids=lambda example: example.heading)

@@ -26,6 +26,14 @@ class AppDriver(Pilot[None]):
             driver.send_message(self._event(key))
             await self.pause(_BETWEEN_KEYS_S)
 
+    async def press_quickly(self, *keys: str) -> None:
+        """Press all keys before the app handles the first, as a terminal does that sends them together."""
+        driver = self.app._driver
+        assert driver is not None
+        for key in keys:
+            driver.send_message(self._event(key))
+        await self.pause(_BETWEEN_KEYS_S)
+
     async def pause(self, delay: float | None = None) -> None:
         """Wait until no work is left, `delay` seconds from now, and pending updates are drawn."""
         await wait_until_idle()

@@ -1,9 +1,12 @@
 """The search in the messages of all sessions: the dialog, and passages in the prompt."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from kimi_tui.tui.dialogs.message_search import MessageSearchDialog
+from kimi_tui.tui.dialogs.sessions import SessionsDialog
+from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.wire.commands import SearchMessages, ShowTimeline
 from kimi_tui.wire.message_search import MessageMatch, MessageMatches
 from tests.tui.conftest import SESSION, AppHarness
@@ -98,3 +101,19 @@ async def test_the_title_says_how_much_is_indexed(open_app: Any) -> None:
         await search(harness, found=MessageMatches("signature", (OTHER,), has_more=True, indexed=0.42))
 
         assert "the newest message · indexing, 42 %" in harness.screen_text()
+
+
+async def test_a_message_found_at_the_start_opens_its_session_at_its_checkpoint(open_app: Any) -> None:
+    session_server = SessionServer()
+    async with open_app(serve_session=session_server, choose_session=SessionRequest()) as harness:
+        await harness.wait_until(lambda: isinstance(harness.app.screen, SessionsDialog))
+        await harness.type_text("signature")
+        await harness.driver.press("ctrl+f")
+        await harness.wait_until(lambda: SearchMessages("signature") in harness.commands_of(SearchMessages))
+        harness.engine.send(FOUND)
+        await harness.wait_until(lambda: "removed the second call" in harness.screen_text())
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: bool(session_server.requests))
+        assert session_server.requests == [
+            SessionRequest(session_id="s2", work_dir=Path("/work/shop"), checkpoint=7)
+        ]

@@ -34,6 +34,16 @@ async def test_a_display_name_replaces_the_name_in_the_header_and_the_picker(ope
         await harness.wait_until(lambda: harness.screen_text().count("Kimi for code") == 2)
 
 
+async def test_alt_p_opens_the_picker_and_keeps_the_prompt(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await harness.type_text("half a")
+        await harness.driver.press("alt+p")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, ModelPicker))
+        await harness.driver.press("down", "enter")
+        await harness.wait_until(lambda: harness.commands_of(SetModel) == [SetModel("opus")])
+        assert harness.screen.prompt.editor.text == "half a"
+
+
 async def test_a_model_and_its_level_are_chosen_with_keys(open_app: Any) -> None:
     async with open_app(size=(80, 24)) as harness:
         await open_picker(harness)

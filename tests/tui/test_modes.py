@@ -58,6 +58,15 @@ async def test_pressing_the_key_quickly_goes_through_all_modes_and_shows_only_th
         assert "accept edits" in edge_text(harness)
 
 
+async def test_only_the_last_mode_is_shown_when_the_terminal_sends_several_keys_together(
+    open_app: Any,
+) -> None:
+    async with open_app() as harness:
+        await harness.driver.press_quickly("shift+tab", "shift+tab", "shift+tab")
+        await harness.wait_until(lambda: "Permission mode: ask" in harness.screen_text())
+        assert harness.screen_text().count("Permission mode:") == 1
+
+
 async def test_a_click_on_the_mode_switches_to_the_next(open_app: Any) -> None:
     async with open_app() as harness:
         await harness.send(PLAN)

@@ -18,7 +18,7 @@ from kimi_tui.base.message import FunctionCall
 from kimi_tui.base.message_text import msg
 from kimi_tui.i18n.translate import set_language
 from kimi_tui.tui.app import KimiTuiApp
-from kimi_tui.tui.options import ThemeChoice, TuiOptions
+from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.prompt import PromptBox
 from kimi_tui.tui.screen.main_screen import MainScreen
 from kimi_tui.wire.agent_list import AgentList, AgentListItem, SubagentListItem
@@ -74,7 +74,7 @@ class Variant:
     """Language, theme and size of a series of snapshots."""
 
     language: Literal["en", "zh"]
-    theme: ThemeChoice
+    theme: str
     size: tuple[int, int]
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
 from kimi_tui.frontend.engine_runner import SHUTDOWN_TIMEOUT_S
+from kimi_tui.tui.dialogs.message_search import MessageSearchDialog
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.picker import Picker
 from kimi_tui.tui.dialogs.sessions import SessionsDialog
@@ -19,6 +20,7 @@ from kimi_tui.wire.commands import (
     PreviewSession,
     Prompt,
     RenameSession,
+    SearchMessages,
     Shutdown,
 )
 from kimi_tui.wire.events import SessionInfo, TurnBegin
@@ -131,9 +133,10 @@ async def test_typing_filters_by_title_and_ctrl_f_searches_messages(open_app: An
         await harness.type_text("blue")
         await harness.wait_until(lambda: "红色的门" not in harness.screen_text())
         await harness.driver.press("ctrl+f")
-        await harness.wait_until(lambda: harness.commands_of(ListSessions)[-1] == ListSessions("blue"))
-        harness.engine.send(SessionList((replace(OTHER, snippet="…the blue one"),), "blue"))
-        await harness.wait_until(lambda: "the blue one" in harness.screen_text())
+        await harness.wait_until(lambda: isinstance(harness.app.screen, MessageSearchDialog))
+        await harness.wait_until(lambda: harness.commands_of(SearchMessages)[-1] == SearchMessages("blue"))
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, SessionsDialog))
 
 
 async def test_a_session_is_renamed_and_deleted_after_confirmation(open_app: Any) -> None:

@@ -21,7 +21,7 @@ from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.frontend.image_attachments import AttachedImage, ImageAttachments
 from kimi_tui.tui.app import KimiTuiApp
-from kimi_tui.tui.options import ThemeChoice, TuiOptions
+from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen.main_screen import MainScreen
 from kimi_tui.tui.transcript.view import BlockScrollView
 from kimi_tui.wire.channel import Outgoing, Wire
@@ -151,7 +151,7 @@ Act = Callable[[Pilot[None]], Awaitable[None]]
 def build_app(
     data_dir: Path,
     *messages: Outgoing,
-    theme: ThemeChoice = "dark",
+    theme: str = "dark",
     session: SessionInfo = SESSION,
     error: ConfigError | None = None,
     keys: tuple[str, ...] = (),

@@ -2,22 +2,36 @@
 
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.color import Color
+from textual.theme import BUILTIN_THEMES, Theme
 
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.config.theme_names import builtin_theme_names
 from kimi_tui.tui.dialogs.themes import ThemePicker
+from kimi_tui.tui.legible_theme import MIN_CONTRAST, contrast_ratio, make_legible
 from kimi_tui.tui.terminal.background import TerminalBackground, parse_background, parse_luminance
-from kimi_tui.tui.themes import THEMES, resolve_theme
+from kimi_tui.tui.themes import OWN_THEMES, resolve_theme
+from kimi_tui.tui.user_themes import load_user_theme
 from tests.timeouts import TEST_TIMEOUT_S
+
+OCEAN = """\
+background = "#0b1d2a"
+foreground = "#d8e6ef"
+primary = "#5ec4ff"
+"""
 
 
 @pytest.mark.parametrize("choice", ["dark", "light", "high-contrast"])
 def test_a_named_theme_is_used(choice: str) -> None:
-    assert resolve_theme(choice, luminance=1.0, environ={}) == choice  # type: ignore[arg-type]
+    assert resolve_theme(choice, luminance=1.0, environ={}) == choice
 
 
 @pytest.mark.parametrize(
@@ -75,13 +89,90 @@ async def test_a_theme_is_chosen_with_the_mouse(open_app: Any) -> None:
         assert harness.app.theme == "light"
 
 
-def test_the_themes_of_other_programs_are_offered() -> None:
-    names = {theme.name for theme in THEMES}
-    assert {"catppuccin-mocha", "dracula", "gruvbox", "nord", "solarized-dark", "tokyo-night"} <= names
+async def test_a_theme_of_the_user_is_previewed_and_saved(open_app: Any, tmp_path: Path) -> None:
+    write_theme(tmp_path / "data", "ocean", OCEAN)
+    async with open_app(size=(80, 24), data_dir=tmp_path / "data") as harness:
+        await harness.type_text("/theme")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, ThemePicker))
+        await harness.type_text("ocean")
+        await harness.wait_until(lambda: harness.app.theme == "ocean")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: not isinstance(harness.app.screen, ThemePicker))
+        assert harness.app.current_theme.primary == "#5EC4FF"
 
 
-def test_theme_names_are_unique() -> None:
-    assert len({theme.name for theme in THEMES}) == len(THEMES)
+async def test_an_unknown_theme_is_reported_and_the_theme_kept(open_app: Any) -> None:
+    async with open_app(size=(100, 30)) as harness:
+        await harness.type_text("/theme pink")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: "Unknown theme “pink”" in harness.unwrapped_text())
+        assert harness.app.theme == "dark"
+
+
+async def test_an_invalid_theme_file_is_named_in_the_picker(open_app: Any, tmp_path: Path) -> None:
+    write_theme(tmp_path / "data", "ocean", OCEAN.replace("#5ec4ff", "bluu"))
+    async with open_app(size=(80, 24), data_dir=tmp_path / "data") as harness:
+        await harness.type_text("/theme")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, ThemePicker))
+        await harness.type_text("ocean")
+        await harness.wait_until(
+            lambda: "“primary”isn'tacolor:bluu." in re.sub(r"[│\s]", "", harness.screen_text())
+        )
+        assert harness.app.theme != "ocean"
+
+
+async def test_a_missing_theme_is_reported_at_the_start(open_app: Any) -> None:
+    async with open_app(size=(100, 30), theme="oceann") as harness:
+        await harness.wait_until(lambda: "Unknown theme “oceann”" in harness.unwrapped_text())
+        assert harness.app.theme in ("dark", "light")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("primary = ", "ocean.toml isn't valid TOML"),
+        ('primary = "#fff"', "ocean.toml: “background” is missing"),
+        (OCEAN + 'tint = "#fff"', "ocean.toml: unknown key “tint”"),
+        (OCEAN + "accent = 3", "ocean.toml: “accent” isn't a color: 3"),
+        (OCEAN + 'accent = "#fff8"', "ocean.toml: “accent” isn't a color"),
+    ],
+)
+def test_an_invalid_theme_file_is_an_error_that_names_it(tmp_path: Path, text: str, problem: str) -> None:
+    write_theme(tmp_path, "ocean", text)
+    with pytest.raises(ConfigError, match=re.escape(problem)):
+        load_user_theme("ocean", tmp_path)
+
+
+def test_an_illegible_theme_of_the_user_is_adjusted(tmp_path: Path) -> None:
+    write_theme(tmp_path, "fog", 'background = "#808080"\nforeground = "#909090"\nprimary = "#7f7f90"\n')
+    assert least_contrasts(load_user_theme("fog", tmp_path)) == {}
+
+
+@pytest.mark.parametrize("name", [name for name in builtin_theme_names() if name != "auto"])
+def test_text_is_legible_in_every_theme(name: str) -> None:
+    theme = next((it for it in OWN_THEMES if it.name == name), None)
+    assert least_contrasts(theme or make_legible(BUILTIN_THEMES[name])) == {}
+
+
+def least_contrasts(theme: Theme) -> dict[str, float]:
+    """Return the text colors that are below the minimum contrast, with their contrast."""
+    colors = {**theme.to_color_system().generate(), **theme.variables}
+    names = ("foreground", "primary", "secondary", "accent", "success", "warning", "error", "text-muted")
+    pairs = [(name, paper) for name in names for paper in ("background", "surface")]
+    pairs += [(f"text-{name}", "surface") for name in ("warning", "error", "success", "primary", "accent")]
+    pairs += [("foreground", "panel"), ("block-cursor-foreground", "block-cursor-background")]
+    contrasts = {
+        f"{text} on {paper}": contrast_ratio(Color.parse(colors[text]), Color.parse(colors[paper]))
+        for text, paper in pairs
+    }
+    return {pair: contrast for pair, contrast in contrasts.items() if contrast < MIN_CONTRAST}
+
+
+def write_theme(data_dir: Path, name: str, text: str) -> None:
+    (data_dir / "themes").mkdir(parents=True, exist_ok=True)
+    (data_dir / "themes" / f"{name}.toml").write_text(text)
 
 
 QUERY_SCRIPT = """

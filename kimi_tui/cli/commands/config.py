@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet, UsageError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import data_dir
@@ -23,7 +22,7 @@ from kimi_tui.config.loader import read_config, user_config_path
 from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.config.resolved_model import resolve_model
 from kimi_tui.config.set_value import set_setting
-from kimi_tui.config.template import TEMPLATE
+from kimi_tui.config.template import write_template
 from kimi_tui.config.validation import validate_settings
 from kimi_tui.config.validation_errors import ConfigProblem
 from kimi_tui.i18n.translate import join_sentences, translate_error, translate_message
@@ -120,7 +119,7 @@ def edit() -> int:
     command = command or "vi"
     file = user_config_path(ensure_data_dir())
     if not file.exists():
-        _write_template(file)
+        write_template(file)
     try:
         code = subprocess.run([*shlex.split(command), str(file)], check=False).returncode
     except (OSError, ValueError) as error:
@@ -142,16 +141,6 @@ def _default_editor() -> str | None:
     except ConfigError:
         return None
     return editor if isinstance(editor, str) else None
-
-
-def _write_template(file: Path) -> None:
-    try:
-        write_private_atomic(file, TEMPLATE)
-    except OSError as error:
-        raise ConfigError(
-            msg("Can't write {path}: {reason}.", path=file, reason=error.strerror or error),
-            hint="Check the directory's permissions.",
-        ) from error
 
 
 def _problems(config: RawConfig) -> list[str]:

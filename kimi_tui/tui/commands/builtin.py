@@ -12,7 +12,6 @@ from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.ui_command import UiCommand
 from kimi_tui.tui.dialogs.models import ModelChoice
-from kimi_tui.tui.themes import THEMES
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import MoveToBackground, RunSlash, SetThinking, SetYolo
 from kimi_tui.wire.session import SessionInfo
@@ -104,17 +103,8 @@ async def _yolo(host: CommandHost, argument: str) -> None:
 
 
 async def _theme(host: CommandHost, argument: str) -> None:
-    names = _theme_names(host.state)
-    name = argument or await host.dialogs.choose_theme(names)
-    if not name:
-        return
-    if name in names:
+    if name := argument or await host.dialogs.choose_theme():
         host.use_theme(name)
-    else:
-        host.notify(
-            tr("Unknown theme “{name}”. Available themes: {names}.", name=name, names=", ".join(names)),
-            severity="error",
-        )
 
 
 async def _copy(host: CommandHost, _: str) -> None:
@@ -190,10 +180,6 @@ def _mcp_arguments(state: SessionViewState) -> tuple[str, ...]:
     return ("import", "reconnect", *(f"reconnect {server.name}" for server in servers), *remote)
 
 
-def _theme_names(_: SessionViewState) -> tuple[str, ...]:
-    return tuple(theme.name for theme in THEMES)
-
-
 def _switch_values(_: SessionViewState) -> tuple[str, ...]:
     return _SWITCH
 
@@ -219,6 +205,7 @@ COMMANDS = (
         run=_model,
         argument="[NAME [LEVEL]]",
         choices=_model_names,
+        binding_id="app.model",
     ),
     UiCommand(
         name="thinking",
@@ -234,9 +221,7 @@ COMMANDS = (
         argument="[on|off]",
         choices=_switch_values,
     ),
-    UiCommand(
-        name="theme", summary="Change the color theme", run=_theme, argument="[NAME]", choices=_theme_names
-    ),
+    UiCommand(name="theme", summary="Change the color theme", run=_theme, argument="[NAME]"),
     UiCommand(name="copy", summary="Copy the last response as Markdown", run=_copy),
     UiCommand(name="todo", summary="Show or hide the todo list", run=_todo, binding_id="panes.todo"),
     UiCommand(name="tools", summary="Show or hide the tool calls", run=_tools, binding_id="panes.tools"),

@@ -61,7 +61,7 @@ class CommandDialogs(Protocol):
         """Let the user choose a model and its thinking effort; return None if they cancel."""
         ...
 
-    async def choose_theme(self, names: Sequence[str]) -> str | None:
+    async def choose_theme(self) -> str | None:
         """Let the user choose a theme with a preview; return None if they cancel."""
         ...
 
@@ -97,8 +97,11 @@ class CommandDialogs(Protocol):
         """Let the user view and change settings."""
         ...
 
-    async def choose_session(self, *, at_start: bool = False) -> SessionRequest | None:
-        """Let the user choose a session; return None if they cancel. `at_start`: the app has just opened."""
+    async def choose_session(self, *, at_start: bool = False) -> SessionRequest | ChosenMessage | None:
+        """Let the user choose a session, or search a message; return None if they cancel.
+
+        `at_start`: the app has just opened.
+        """
         ...
 
     async def choose_message(self, text: str) -> ChosenMessage | None:
@@ -158,7 +161,7 @@ class CommandHost(Protocol):
         ...
 
     def use_theme(self, name: str) -> None:
-        """Switch the theme and save the choice."""
+        """Switch the theme and save the choice, or report why the theme can't be used."""
         ...
 
     def use_model(self, name: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from kimi_tui.i18n.translate import tr
-from kimi_tui.tui.chosen_message import ChosenMessage
+from kimi_tui.tui.chosen_message import ChosenMessage, MessageSearchText
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.registry import CommandRegistry
 from kimi_tui.tui.dialogs.agents import AgentsDialog
@@ -23,6 +23,7 @@ from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen.session_screen import SessionScreen
 from kimi_tui.tui.session_request import SessionRequest
+from kimi_tui.tui.themes import theme_names
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.session import SessionInfo
 
@@ -59,9 +60,14 @@ class ScreenDialogs:
         """Let the user choose a model and its thinking effort; return None if they cancel."""
         return await self._screen.app.push_screen_wait(ModelPicker(session, key_labels=self._key_labels))
 
-    async def choose_theme(self, names: Sequence[str]) -> str | None:
+    async def choose_theme(self) -> str | None:
         """Let the user choose a theme with a preview; return None if they cancel."""
-        picker = ThemePicker(names, self._host.theme_name, key_labels=self._key_labels)
+        picker = ThemePicker(
+            theme_names(self._options.data_dir),
+            self._host.theme_name,
+            data_dir=self._options.data_dir,
+            key_labels=self._key_labels,
+        )
         return await self._screen.app.push_screen_wait(picker)
 
     async def choose_command(self) -> str | None:
@@ -112,13 +118,23 @@ class ScreenDialogs:
         """Let the user view and change settings."""
         from kimi_tui.tui.commands.settings import open_settings  # rarely used
 
-        await open_settings(self._host, screen=self._screen, key_labels=self._key_labels)
-
-    async def choose_session(self, *, at_start: bool = False) -> SessionRequest | None:
-        """Let the user choose a session; return None if they cancel. `at_start`: the app has just opened."""
-        return await self._screen.app.push_screen_wait(
-            SessionsDialog(wall_clock=self._options.wall_clock, at_start=at_start, **self._source)
+        await open_settings(
+            self._host, screen=self._screen, key_labels=self._key_labels, data_dir=self._options.data_dir
         )
+
+    async def choose_session(self, *, at_start: bool = False) -> SessionRequest | ChosenMessage | None:
+        """Let the user choose a session, or a message in the search that the dialog leads to.
+
+        Return None if they cancel. `at_start`: the app has just opened.
+        """
+        while True:
+            chosen = await self._screen.app.push_screen_wait(
+                SessionsDialog(wall_clock=self._options.wall_clock, at_start=at_start, **self._source)
+            )
+            if not isinstance(chosen, MessageSearchText):
+                return chosen
+            if (message := await self.choose_message(chosen.text)) is not None:
+                return message
 
     async def choose_message(self, text: str) -> ChosenMessage | None:
         """Let the user search the messages of all sessions and choose one; return None if they cancel."""

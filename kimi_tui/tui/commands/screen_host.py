@@ -32,6 +32,7 @@ from kimi_tui.tui.terminal.edit_text import edit_text
 from kimi_tui.tui.terminal.scrollback import PrintRequested
 from kimi_tui.tui.terminal.silent_updates import remove_notifications
 from kimi_tui.tui.terminal.suspend import suspend_app, suspend_to_shell
+from kimi_tui.tui.themes import register_theme
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.channel import Wire, WireClosed
 from kimi_tui.wire.commands import Command, RunShell, RunSlash, SetModel
@@ -129,9 +130,11 @@ class ScreenCommandHost:
     def notify(self, message: str, *, severity: Severity = "information", topic: str = "") -> None:
         """Show a notification, replacing an earlier one with the same text or about the same topic."""
         text = sanitize(message)
-        remove_notifications(self._screen.app, text)
+        app = self._screen.app
+        # As messages to the app, in order: an earlier notification may still be in its queue.
+        app.call_later(remove_notifications, app, text)
         if topic:
-            remove_notifications(self._screen.app, self._text_by_topic.get(topic, ""))
+            app.call_later(remove_notifications, app, self._text_by_topic.get(topic, ""))
             self._text_by_topic[topic] = text
         self._screen.notify(text, severity=severity, markup=False)
 
@@ -171,7 +174,12 @@ class ScreenCommandHost:
         return self._screen.app.theme
 
     def use_theme(self, name: str) -> None:
-        """Switch the theme and save the choice."""
+        """Switch the theme and save the choice, or report why the theme can't be used."""
+        try:
+            register_theme(self._screen.app, name, self._options.data_dir)
+        except KimiTuiError as error:
+            self.notify(translate_error(error), severity="error")
+            return
         self._screen.app.theme = name
         if self._options.config_file is not None:
             self._save_choice(partial(save_theme, self._options.config_file, name))

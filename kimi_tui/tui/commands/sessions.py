@@ -1,10 +1,9 @@
 """Session commands: start, resume and fork sessions."""
 
-from pathlib import Path
-
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.text.message_passages import quote_message
 from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.chosen_message import ChosenMessage
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.ui_command import UiCommand
 from kimi_tui.tui.session_request import SessionRequest
@@ -26,15 +25,19 @@ async def _new(host: CommandHost, _: str) -> None:
 
 
 async def _sessions(host: CommandHost, _: str) -> None:
-    request = await host.dialogs.choose_session()
-    if request is not None and _check_can_leave(host):
-        host.open_session(request)
+    chosen = await host.dialogs.choose_session()
+    if isinstance(chosen, ChosenMessage):
+        _use_message(host, chosen)
+    elif chosen is not None and _check_can_leave(host):
+        host.open_session(chosen)
 
 
 async def _search(host: CommandHost, text: str) -> None:
-    chosen = await host.dialogs.choose_message(text)
-    if chosen is None:
-        return
+    if (chosen := await host.dialogs.choose_message(text)) is not None:
+        _use_message(host, chosen)
+
+
+def _use_message(host: CommandHost, chosen: ChosenMessage) -> None:
     match = chosen.match
     session = host.state.session
     if chosen.action == "quote":
@@ -43,10 +46,7 @@ async def _search(host: CommandHost, text: str) -> None:
         if match.checkpoint is not None:
             host.timeline.show_number(match.checkpoint)
     elif _check_can_leave(host):
-        work_dir = Path(match.work_dir) if match.work_dir else None
-        host.open_session(
-            SessionRequest(session_id=match.session_id, work_dir=work_dir, checkpoint=match.checkpoint)
-        )
+        host.open_session(chosen.session_request)
 
 
 async def _agents(host: CommandHost, name: str) -> None:

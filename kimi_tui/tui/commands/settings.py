@@ -1,5 +1,7 @@
 """The settings command: opens the settings dialog and offers to reopen the session afterwards."""
 
+from pathlib import Path
+
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.dialogs.settings import SettingsDialog
@@ -10,10 +12,14 @@ from kimi_tui.tui.settings_applier import SettingsApplier
 from kimi_tui.tui.widgets.choice_list import Choice
 
 
-async def open_settings(host: CommandHost, *, screen: SessionScreen, key_labels: KeyLabels) -> None:
+async def open_settings(
+    host: CommandHost, *, screen: SessionScreen, key_labels: KeyLabels, data_dir: Path
+) -> None:
     """Let the user change settings; if some take effect only in a new session, offer to reopen this one."""
-    applier = SettingsApplier(app=screen.app, key_labels=key_labels, host=host)
-    dialog = SettingsDialog(applier=applier, owner=screen, host=host, key_labels=key_labels)
+    applier = SettingsApplier(app=screen.app, key_labels=key_labels, host=host, data_dir=data_dir)
+    dialog = SettingsDialog(
+        applier=applier, data_dir=data_dir, owner=screen, host=host, key_labels=key_labels
+    )
     deferred_keys = await screen.app.push_screen_wait(dialog)
     info = host.state.session
     if not deferred_keys or info is None or host.state.turn is not None:

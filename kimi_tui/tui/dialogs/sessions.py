@@ -1,4 +1,4 @@
-"""Sessions dialog: find sessions by title or content, and resume, fork, rename or delete them."""
+"""Sessions dialog: find sessions by title, and resume, fork, rename or delete them."""
 
 import time
 from collections.abc import Callable
@@ -10,9 +10,10 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.widgets import Input, Static
 
-from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.chosen_message import MessageSearchText
 from kimi_tui.tui.dialogs.filter_dialog import filter_choices
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.session_preview import SessionPreviewView
@@ -30,8 +31,10 @@ _WIDE_CELLS = 100
 """Width of the screen from which the preview is next to the list instead of below it."""
 
 
-class SessionsDialog(StateBoundDialog[SessionRequest | None]):
-    """Returns a request for the session to open, or None to stay in the current one."""
+class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]):
+    """Returns a request for the session to open, the text to search in all messages, or None to stay in the
+    current one.
+    """
 
     BINDINGS = bindings(SESSIONS_KEYS)
     AUTO_FOCUS = "Input"
@@ -74,7 +77,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
     def on_mount(self) -> None:
         """Request the sessions and watch for the engine's replies."""
         state = self._host.state
-        if state.replies.sessions is not None and not state.replies.sessions.text:
+        if state.replies.sessions is not None:
             self._session_list = state.replies.sessions
             self._show_sessions()
         self.watch(self._owner, "state", self._update_from_state, init=False)
@@ -93,7 +96,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
     @property
     def _lists_all(self) -> bool:
         """Whether sessions of all directories are listed, as the user chose or because this one has none."""
-        if self._session_list is None or self._session_list.text:
+        if self._session_list is None:
             return True
         if self._shows_all is not None:
             return self._shows_all
@@ -108,13 +111,10 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
         if session_list is None:
             return
         sessions = [it for it in session_list.sessions if self._lists_all or self._is_here(it)]
-        if session_list.text:
-            title = tr("Sessions containing “{text}”", text=sanitize_line(session_list.text))
-        else:
-            title = tr("Sessions in all directories") if self._lists_all else tr("Sessions in this directory")
+        title = tr("Sessions in all directories") if self._lists_all else tr("Sessions in this directory")
         self.title_line.update(f"{title} · {len(sessions)}")
         choices = [self._session_choice(session) for session in sessions]
-        query = "" if self._input_mode or session_list.text else self.field.value
+        query = "" if self._input_mode else self.field.value
         highlighted = self.choices.choice.value if self.choices.choice is not None else ""
         self.choices.show(filter_choices(choices, query))
         values = [choice.value for choice in self.choices.choices]
@@ -133,7 +133,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
         return Choice(
             value=session.id,
             label=session.title or session.id[:8],
-            detail=session.snippet or (directory if self._lists_all else ""),
+            detail=directory if self._lists_all else "",
             note=note,
         )
 
@@ -177,11 +177,8 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
 
     @on(Input.Changed)
     def _filter(self) -> None:
-        if self._input_mode or self._session_list is None:
-            return
-        if self._session_list.text:
-            self._host.command(ListSessions())
-        self._show_sessions()
+        if not self._input_mode:
+            self._show_sessions()
 
     @on(Input.Submitted)
     def _handle_submit(self, event: Input.Submitted) -> None:
@@ -285,15 +282,13 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
         """Switch between the sessions of this directory and of all directories."""
         if self._input_mode or self._session_list is None:
             return
-        if self._session_list.text:
-            self._host.command(ListSessions())
         self._shows_all = not self._lists_all
         self._show_sessions()
 
     def action_search(self) -> None:
         """Search the messages of all sessions for the typed text."""
-        if not self._input_mode and self.field.value.strip():
-            self._host.command(ListSessions(self.field.value.strip()))
+        if not self._input_mode:
+            self.dismiss(MessageSearchText(self.field.value.strip()))
 
     def action_close(self) -> None:
         """Cancel the pending rename or delete. If there is none, close the dialog."""
@@ -318,6 +313,6 @@ def _empty_text(session_list: SessionList | None, query: str, search_key: str) -
     """Return the text for an empty list."""
     if session_list is None:
         return ""
-    if query and not session_list.text:
+    if query:
         return tr("No titles match. Press {key} to search all messages.", key=search_key)
-    return tr("No sessions found.") if session_list.text else tr("No sessions yet.")
+    return tr("No sessions yet.")

@@ -1,25 +1,33 @@
 """Settings dialog: search, view and change the settings in the user's config file."""
 
-from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Unpack, assert_never
 
-from rich.cells import cell_len
-from textual import getters, on
+from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
-from kimi_tui.frontend.text.cell_width import pad_right
-from kimi_tui.i18n.translate import tr, translate_message
-from kimi_tui.tui.dialogs.filter_dialog import filter_choices
+from kimi_tui.i18n.translate import tr, translate_error, translate_message
 from kimi_tui.tui.dialogs.picker import Picker
+from kimi_tui.tui.dialogs.setting_choices import (
+    EDIT_FILE,
+    FOLDS,
+    matching_choices,
+    sectioned_choices,
+    setting_title,
+)
 from kimi_tui.tui.dialogs.state_dialog import StateBoundDialog, StateSource
+from kimi_tui.tui.dialogs.themes import ThemePicker
 from kimi_tui.tui.keys.keymap import bindings
 from kimi_tui.tui.keys.tables import SETTINGS_KEYS
 from kimi_tui.tui.settings_applier import EffectiveFrom, SettingsApplier, effective_from
+from kimi_tui.tui.terminal.edit_text import edit_config_file
+from kimi_tui.tui.themes import theme_names
 from kimi_tui.tui.widgets.action_button import ActionButton
 from kimi_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kimi_tui.wire.settings import ChangeSetting, ListSettings, Setting, SettingChanged, SettingsList
@@ -36,9 +44,10 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
     title_line = getters.query_one("#settings-title", Static)
     details = getters.query_one("#settings-details", Static)
 
-    def __init__(self, *, applier: SettingsApplier, **source: Unpack[StateSource]) -> None:
+    def __init__(self, *, applier: SettingsApplier, data_dir: Path, **source: Unpack[StateSource]) -> None:
         super().__init__(**source)
         self._applier = applier
+        self._data_dir = data_dir
         self._settings_list: SettingsList | None = None
         self._settings: tuple[Setting, ...] = ()
         self._last_change = self._host.state.replies.setting_changed
@@ -46,6 +55,8 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
         self._pending_change: tuple[str, str | None] | None = None
         """Key and value of a change that the engine hasn't confirmed yet."""
         self._query = ""
+        self._open_folds: set[str] = set()
+        """Long sections that are shown."""
         self._deferred_keys: list[str] = []
 
     def compose(self) -> ComposeResult:
@@ -112,9 +123,9 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
     def _show_settings(self) -> None:
         highlighted = self.choices.choice.value if self.choices.choice is not None else ""
         choices = (
-            filter_choices(_setting_choices(self._settings), self._query)
+            matching_choices(self._settings, self._query)
             if self._query
-            else self._grouped_choices()
+            else sectioned_choices(self._settings, self._open_folds)
         )
         self.choices.show(choices)
         values = [choice.value for choice in choices]
@@ -125,17 +136,6 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
         if self._editing is None and not self.details.has_class("-message"):
             self._show_setting_details()
 
-    def _grouped_choices(self) -> list[Choice]:
-        choices: list[Choice] = []
-        group: str | None = None
-        for setting, choice in zip(self._settings, _setting_choices(self._settings), strict=True):
-            if setting.group != group:
-                group = setting.group
-                heading = f"[{group}]" if group else tr("general")
-                choices.append(Choice(value="", label=heading, is_heading=True))
-            choices.append(replace(choice, label=setting.key.removeprefix(f"{group}."), indent=2))
-        return choices
-
     @property
     def _highlighted_setting(self) -> Setting | None:
         choice = self.choices.choice
@@ -144,16 +144,19 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
     def _show_setting_details(self) -> None:
         setting = self._highlighted_setting
         if setting is None:
-            self._show_message("")
+            is_fold = self.choices.choice is not None and self.choices.choice.value in FOLDS
+            self.details.remove_class("-failed", "-message")
+            self.details.update(tr("enter or a click shows or hides these settings") if is_fold else "")
             return
         facts = [
+            setting.key,
             _origin_text(setting),
             tr("default: {value}", value=setting.default) if setting.default else "",
             _takes_effect_text(effective_from(setting.key)),
         ]
         meaning = tr(sanitize_line(setting.meaning))
         self.details.remove_class("-failed", "-message")
-        self.details.update("\n".join((meaning, " · ".join(sanitize_line(it) for it in facts if it))))
+        self.details.update("\n".join((" · ".join(sanitize_line(it) for it in facts if it), meaning)))
 
     def _show_message(self, text: str, *, failed: bool = False) -> None:
         self.details.set_class(failed, "-failed")
@@ -172,7 +175,7 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
         self.field.placeholder = tr("new value")
         self.field.cursor_position = len(setting.value)
         hint = tr('enter: save · esc: cancel · lists: ["a", "b"]')
-        self._show_message(f"{setting.key}: {tr(sanitize_line(setting.meaning))}\n{hint}")
+        self._show_message(f"{setting_title(setting)}: {tr(sanitize_line(setting.meaning))}\n{hint}")
         self.field.focus()
 
     def _stop_editing(self) -> None:
@@ -183,20 +186,41 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
 
     def _choose(self, setting: Setting) -> None:
         choices = [
-            Choice(value=it, label=it, note=tr("in use") if it == setting.value else "")
+            Choice(
+                value=it,
+                label=it,
+                note=tr("in use") if it == setting.value else "",
+                is_current=it == setting.value,
+            )
             for it in setting.choices
         ]
+        hint = tr(sanitize_line(setting.meaning))
+        picker = Picker(setting_title(setting), choices, key_labels=self._key_labels, hint=hint)
+        self._apply_picked(setting, picker)
 
+    def _choose_theme(self, setting: Setting) -> None:
+        names = ("auto", *theme_names(self._data_dir))
+        picker = ThemePicker(names, setting.value, data_dir=self._data_dir, key_labels=self._key_labels)
+        self._apply_picked(setting, picker)
+
+    def _apply_picked(self, setting: Setting, picker: Picker) -> None:
         def apply_choice(value: str | None) -> None:
             if value is not None:
                 self._change(setting, value)
 
-        self.app.push_screen(
-            Picker(
-                setting.key, choices, key_labels=self._key_labels, hint=tr(sanitize_line(setting.meaning))
-            ),
-            apply_choice,
-        )
+        self.app.push_screen(picker, apply_choice)
+
+    @work(group="edit", exclusive=True)
+    async def _edit_file(self) -> None:
+        """Let the user edit the config file, and show what it says afterwards."""
+        if self._settings_list is None or not self._settings_list.file:
+            return
+        try:
+            await edit_config_file(self.app, Path(self._settings_list.file))
+        except KimiTuiError as error:
+            self._show_message(sanitize_line(translate_error(error)), failed=True)
+            return
+        self._host.command(ListSettings())
 
     @on(Input.Changed)
     def _filter(self, event: Input.Changed) -> None:
@@ -223,9 +247,19 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
         if self._editing is not None:
             self._change(self._editing, self.field.value)
             return
-        setting = self._highlighted_setting
-        if setting is None:
-            return
+        choice, setting = self.choices.choice, self._highlighted_setting
+        if choice is not None and choice.value in FOLDS:
+            self._open_folds ^= {choice.value}
+            self._show_settings()
+            self.choices.scroll_to(y=self.choices.highlighted, animate=False)
+        elif choice is not None and choice.value == EDIT_FILE:
+            self._edit_file()
+        elif setting is not None and setting.key == "theme":
+            self._choose_theme(setting)
+        elif setting is not None:
+            self._take(setting)
+
+    def _take(self, setting: Setting) -> None:
         match setting.kind:
             case "switch":
                 self._change(setting, "false" if setting.value == "true" else "true")
@@ -236,7 +270,9 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
             case "secret":
                 self._show_message(tr("API keys can't be changed here. Use /login or `kimi-tui login`."))
             case "table":
-                self._show_message(tr("This setting can't be changed here. Use `kimi-tui config edit`."))
+                self._show_message(
+                    tr("This setting can't be changed here. Edit config.toml, under Advanced.")
+                )
             case _:
                 assert_never(setting.kind)
 
@@ -265,42 +301,6 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
             self._show_setting_details()
         else:
             self.dismiss(tuple(self._deferred_keys))
-
-
-def _setting_choices(settings: Sequence[Setting]) -> list[Choice]:
-    notes = [_short_origin(it) for it in settings]
-    note_width = max(map(cell_len, notes), default=0)  # the same for all, so that the values are aligned
-    return [
-        Choice(
-            value=it.key,
-            label=it.key,
-            detail=_display_value(it),
-            note=pad_right(note, note_width) if note_width else "",
-        )
-        for it, note in zip(settings, notes, strict=True)
-    ]
-
-
-def _display_value(setting: Setting) -> str:
-    if setting.kind == "secret":
-        return tr("set (hidden)") if setting.value else ""
-    return sanitize_line(setting.value)
-
-
-def _short_origin(setting: Setting) -> str:
-    match setting.origin:
-        case "default":
-            return ""
-        case "user":
-            return tr("user")
-        case "project":
-            return tr("project")
-        case "environment":
-            return tr("environment")
-        case "option":
-            return tr("option")
-        case _:
-            assert_never(setting.origin)
 
 
 def _origin_text(setting: Setting) -> str:

@@ -1,26 +1,49 @@
 """Theme picker, which shows the app in the highlighted theme."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from kimi_tui.i18n.translate import tr
+from textual import getters
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.i18n.translate import tr, translate_error
 from kimi_tui.tui.dialogs.picker import Picker
 from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.themes import register_theme, resolve_theme
 from kimi_tui.tui.widgets.choice_list import Choice
 
 
 class ThemePicker(Picker):
     """Returns the name of a theme, or None if the user closed the dialog, which restores the theme."""
 
-    def __init__(self, names: Sequence[str], current: str, *, key_labels: KeyLabels) -> None:
-        self._initial_theme = current
+    problem = getters.query_one("#theme-problem", Static)
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        current: str,
+        *,
+        data_dir: Path,
+        key_labels: KeyLabels,
+    ) -> None:
+        self._data_dir = data_dir
+        self._initial_theme = ""
         choices = [
             Choice(value=it, label=it, note=tr("in use") if it == current else "", is_current=it == current)
             for it in names
         ]
-        super().__init__(tr("Theme"), choices, key_labels=key_labels)
+        hint = tr("Your own themes: NAME.toml in the themes folder of the data directory")
+        super().__init__(tr("Theme"), choices, key_labels=key_labels, hint=hint)
+
+    def compose_details(self) -> ComposeResult:
+        """Yield a line for the problem of a theme that can't be used."""
+        yield Static(id="theme-problem", markup=False)
 
     def on_mount(self) -> None:
         """Preview each theme that is highlighted."""
+        self._initial_theme = self.app.theme
         self.watch(self.choices, "highlighted", self._preview, init=False)
 
     def show_choices(self, choices: Sequence[Choice]) -> None:
@@ -30,8 +53,16 @@ class ThemePicker(Picker):
             self._preview()
 
     def _preview(self) -> None:
-        if (choice := self.choices.choice) is not None:
-            self.app.theme = choice.value
+        if (choice := self.choices.choice) is None:
+            return
+        name = resolve_theme(choice.value)
+        try:
+            register_theme(self.app, name, self._data_dir)
+        except KimiTuiError as error:
+            self.problem.update(translate_error(error))
+            return
+        self.problem.update("")
+        self.app.theme = name
 
     def action_close(self) -> None:
         """Restore the theme and close the dialog."""

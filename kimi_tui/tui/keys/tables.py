@@ -48,6 +48,7 @@ SCREEN_KEYS = (
     Key("transcript.find", "ctrl+f", "search", "search the conversation"),
     Key("transcript.print", "f8", "command('print')", "print the conversation to the terminal's scrollback"),
     Key("app.settings", "f9", "command('settings')", "settings"),
+    Key("app.model", "alt+p", "command('model')", "switch the model"),
     Key("app.suspend", "alt+z", "command('suspend')", "suspend to the shell; fg resumes"),
     Key("focus.next", "tab", "app.focus_next", "next region"),
     Key("focus.previous", "shift+tab", "app.focus_previous", "previous region"),

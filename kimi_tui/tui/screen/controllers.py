@@ -12,7 +12,7 @@ from kimi_tui.tui.commands.command_runner import CommandRunner
 from kimi_tui.tui.commands.command_search import CommandSearch
 from kimi_tui.tui.commands.modes import cycle_mode
 from kimi_tui.tui.commands.registry import CommandRegistry
-from kimi_tui.tui.commands.screen_commands import SCREEN_COMMANDS
+from kimi_tui.tui.commands.screen_commands import SCREEN_COMMANDS, add_theme_names
 from kimi_tui.tui.commands.screen_host import ScreenCommandHost
 from kimi_tui.tui.commands.usage_recorder import UsageRecorder
 from kimi_tui.tui.dialogs.fork_prompt import ask_after_fork
@@ -61,7 +61,7 @@ class ScreenControllers:
         recorder = UsageRecorder(usage, node=screen.app, wall_clock=options.wall_clock)
         recorder.load()
         self.registry = CommandRegistry(
-            SCREEN_COMMANDS,
+            add_theme_names(SCREEN_COMMANDS, options.data_dir),
             session=session,
             search=CommandSearch(usage, wall_clock=options.wall_clock),
             key_labels=key_labels,

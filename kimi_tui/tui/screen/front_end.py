@@ -16,7 +16,9 @@ from kimi_tui.frontend.session_controller import CommandResult, SessionControlle
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.shell_line import ShellLine
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier
+from kimi_tui.frontend.text.message_passages import quote_message
 from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.chosen_message import ChosenMessage
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.prompt import PromptBox
@@ -146,14 +148,17 @@ class ScreenFrontEnd:
 
     async def _open_chosen_session(self, template: SessionRequest) -> None:
         self._is_choosing = True
-        request = await self.controllers.host.dialogs.choose_session(at_start=True)
+        host = self.controllers.host
+        chosen = await host.dialogs.choose_session(at_start=True)
         self._is_choosing = False
+        if isinstance(chosen, ChosenMessage) and chosen.action == "quote":
+            host.insert_in_prompt(quote_message(chosen.match))
+            return
+        request = chosen.session_request if isinstance(chosen, ChosenMessage) else chosen
         if request is None:
             self._start()
             return
-        self.controllers.host.open_session(
-            replace(request, fork=request.fork or template.fork, read_only=template.read_only)
-        )
+        host.open_session(replace(request, fork=request.fork or template.fork, read_only=template.read_only))
 
     def show_error(self, message: str) -> None:
         """Show a notification of an error."""

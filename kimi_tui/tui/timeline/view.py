@@ -248,9 +248,14 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         self._highlight(_NOW_INDEX if direction < 0 or not self.rows.all else 0)
 
     def action_fold(self, opened: bool) -> None:
-        """Expand the highlighted turn or branch, or collapse the one that contains the highlighted row."""
+        """Expand the highlighted turn or branch, or collapse the one that contains the highlighted row.
+
+        From the current state, collapsing leads to the latest turn.
+        """
         row = self.highlighted_row
         if row is None:
+            if not opened and (index := _latest_turn(self.rows)) is not None:
+                self._highlight(index)
             return
         if self.rows.fold(row, opened=opened):
             self._restore_highlight(row)
@@ -320,3 +325,11 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
                 name=name,
             )
         )
+
+
+def _latest_turn(rows: TimelineRows) -> int | None:
+    """Return the index of the latest turn of the current branch, if any."""
+    current = rows.tree.current_branch
+    turns = (it.turn for it in reversed(rows.all) if it.tree_branch is current and it.turn is not None)
+    turn = next(turns, None)
+    return rows.index_of(("turn", turn.head)) if turn is not None else None

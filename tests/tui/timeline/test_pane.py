@@ -136,6 +136,13 @@ def _colors(transcript: Any, text: str) -> set[str]:
     raise AssertionError(f"{text} isn't visible")
 
 
+async def test_left_leads_from_now_to_the_latest_prompt(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        assert highlighted_checkpoint(harness) is None
+        await harness.driver.press("left")
+        assert highlighted_checkpoint(harness) == 9
+
+
 async def test_the_mouse_highlights_folds_and_clicks_hints(open_timeline: Any) -> None:
     async with open_timeline() as harness:
         await click_row(harness, "11 EditFile")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kimi_tui.tui.app import KimiTuiApp
-from kimi_tui.tui.options import ThemeChoice, TuiOptions
+from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen.main_screen import MainScreen
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Compare, PlanRevert, ShowTimeline
@@ -42,7 +42,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def timeline_app(
     data_dir: Path,
     keys: tuple[str, ...],
-    theme: ThemeChoice,
+    theme: str,
     plan: RevertPlan = PLAN,
     timeline: Timeline = TIMELINE,
 ) -> tuple[KimiTuiApp, Act]:
@@ -106,7 +106,7 @@ def compare_timeline(snap_compare: Any, tmp_path: Path) -> CompareSnapshot:
     def compare(
         *keys: str,
         size: tuple[int, int] = (120, 40),
-        theme: ThemeChoice = "dark",
+        theme: str = "dark",
         plan: RevertPlan = PLAN,
         timeline: Timeline = TIMELINE,
     ) -> bool:
@@ -124,14 +124,12 @@ SIZES = pytest.mark.parametrize(
 
 
 @SIZES
-def test_the_pane(compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice) -> None:
+def test_the_pane(compare_timeline: CompareSnapshot, size: tuple[int, int], theme: str) -> None:
     assert compare_timeline("f3", "down", "down", "down", "down", size=size, theme=theme)
 
 
 @SIZES
-def test_the_ribbon_of_checks(
-    compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice
-) -> None:
+def test_the_ribbon_of_checks(compare_timeline: CompareSnapshot, size: tuple[int, int], theme: str) -> None:
     keys = ("f3", "down", "right", "down", "down")
     assert compare_timeline(*keys, size=size, theme=theme, timeline=CHECKED_TIMELINE)
 
@@ -145,16 +143,14 @@ def test_an_open_branch(compare_timeline: CompareSnapshot) -> None:
 
 
 @SIZES
-def test_the_plan(compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice) -> None:
+def test_the_plan(compare_timeline: CompareSnapshot, size: tuple[int, int], theme: str) -> None:
     assert compare_timeline(
         "f3", "down", "down", "down", "enter", "down", "down", "down", "down", size=size, theme=theme
     )
 
 
 @SIZES
-def test_the_hunks_of_a_file(
-    compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice
-) -> None:
+def test_the_hunks_of_a_file(compare_timeline: CompareSnapshot, size: tuple[int, int], theme: str) -> None:
     assert compare_timeline(
         "f3", "down", "enter", "end", "right", "down", "space", size=size, theme=theme, plan=HUNKS_PLAN
     )
@@ -162,15 +158,13 @@ def test_the_hunks_of_a_file(
 
 @SIZES
 def test_the_choices_for_a_conflict(
-    compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice
+    compare_timeline: CompareSnapshot, size: tuple[int, int], theme: str
 ) -> None:
     assert compare_timeline("f3", "down", "enter", "down", "2", size=size, theme=theme, plan=HUNKS_PLAN)
 
 
 @SIZES
-def test_the_renames_of_a_plan(
-    compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice
-) -> None:
+def test_the_renames_of_a_plan(compare_timeline: CompareSnapshot, size: tuple[int, int], theme: str) -> None:
     assert compare_timeline("f3", "down", "enter", "down", size=size, theme=theme, plan=RENAMES_PLAN)
 
 
