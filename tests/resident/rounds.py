@@ -167,7 +167,10 @@ async def kill_engines(count: int) -> str:
         lines = [json.loads(line) for path in journals for line in path.read_text().splitlines()]
         prompts = {str(line.get("content")) for line in lines if line.get("role") == "user"}
         missing = [text for text in done if not any(text in prompt for prompt in prompts)]
-        left = _engines_of(data_dir)
+        for _ in range(100):  # the interpreter ends after the lock is released
+            if not (left := _engines_of(data_dir)):
+                break
+            await asyncio.sleep(0.1)
     assert not missing, f"lost: {missing}"
     assert not left, f"left processes: {left}"
     kept = f"{len(done)} turns that ended are in the journal"
@@ -178,14 +181,15 @@ async def _prompt_and_kill(
     data_dir: Path, options: dict[str, Any], prompt: str, done: list[str], chance: random.Random
 ) -> str:
     """Send a prompt, kill the engine at a random moment, and return the session's id."""
-    wire, session_id = Wire(), ""
+    wire, session_id, opened = Wire(), "", asyncio.Event()
     subscription = wire.subscribe()
     engine = RemoteEngine(data_dir=data_dir, version=__version__, options=options)
     serving = asyncio.ensure_future(engine.serve(wire))
     wire.command(Prompt(prompt))
 
     async def kill() -> None:
-        await asyncio.sleep(chance.random() * 2.5)
+        await opened.wait()
+        await asyncio.sleep(chance.random() * 5)
         for pid in _engines_of(data_dir):
             os.kill(pid, signal.SIGKILL)
 
@@ -194,6 +198,7 @@ async def _prompt_and_kill(
         match message:
             case SessionInfo():
                 session_id = message.session_id
+                opened.set()
             case TurnBegin(user_input=str(text)):
                 running = text
             case TurnEnd(outcome="finished") if running == prompt and prompt not in done:

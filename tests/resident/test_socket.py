@@ -11,7 +11,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.resident import session_host
 from kimi_tui.resident.connection import send_hello
 from kimi_tui.resident.frames import Hello
-from kimi_tui.resident.serve import EngineRunning, listen_for_clients
+from kimi_tui.resident.serve import EngineRunning, is_engine_locked, listen_for_clients
 from kimi_tui.resident.socket_path import MAX_SOCKET_PATH_BYTES, engine_dir, socket_path
 from tests.resident.conftest import VERSION, ResidentEngine
 
@@ -49,6 +49,13 @@ def test_there_is_one_engine(data_dir: Path) -> None:
         with pytest.raises(EngineRunning), listen_for_clients(data_dir):
             pass
         assert socket_path(data_dir).exists()
+
+
+def test_the_lock_tells_whether_an_engine_runs(data_dir: Path) -> None:
+    assert not is_engine_locked(data_dir)
+    with listen_for_clients(data_dir):
+        assert is_engine_locked(data_dir)
+    assert not is_engine_locked(data_dir)
 
 
 def test_the_socket_of_a_killed_engine_is_replaced(data_dir: Path) -> None:
