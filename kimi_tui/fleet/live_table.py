@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -82,7 +83,9 @@ def render_progress(progress: FleetProgress, *, height: int) -> Group:
             Text(sanitize_line(attempt.node)),
             Text(sanitize_line(attempt.prompt), overflow="ellipsis"),
         )
-    bar = ProgressBar(total=max(progress.total, 1), completed=progress.done_count)
+    bar = Padding(
+        ProgressBar(total=max(progress.total, 1), completed=progress.done_count), 0
+    )  # ends its line
     title = Text(sanitize_line(progress.name), style="bold")
     return Group(
         title, bar, *(Text(line) for line in summary_lines(progress)), *([table] if progress.attempts else [])
