@@ -24,12 +24,6 @@ async def test_effects_of_a_bounded_command_are_known_and_nothing_changes(bounde
     assert ran.report.n_network_attempts == 0
 
 
-async def test_a_repository_without_hooks_has_none_after_a_command(bounded_env: BoundedEnv) -> None:
-    (bounded_env.work / ".git").mkdir()
-    ran = await bounded_env.run("true; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit")
-    assert not ran.effects.items
-
-
 async def test_everything_outside_of_the_work_dir_is_read_only(bounded_env: BoundedEnv) -> None:
     (bounded_env.outside / "file").write_text("mine\n")
     ran = await bounded_env.run(f"cd {bounded_env.outside}; cat file; echo x > file; echo x > new; rm file")

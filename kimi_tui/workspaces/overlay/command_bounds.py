@@ -3,7 +3,6 @@
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from kimi_tui.workspaces.overlay.layer import Layer
@@ -54,7 +53,6 @@ class CommandBounds:
 
     def build_report(self, end: CommandEnd, status: int) -> RunReport:
         """Return what a command did that ended with `status`. Blocks."""
-        self._remove_mount_points()
         names = (*self._names, *self._other_names.values())
         opened = {names[index] for index in end.opened}
         if self._has_split_links:
@@ -63,18 +61,6 @@ class CommandBounds:
             n_network_attempts=count_network_attempts(end.network, status),
             opened=tuple(path for path in self._watched if str(path) in opened),
         )
-
-    def _remove_mount_points(self) -> None:
-        """Remove the directories that bubblewrap created below paths that must not exist.
-
-        They aren't effects of the command: it couldn't write there.
-        """
-        absent = [path for path, access in self._policy.access.items() if access == "absent"]
-        for path in absent:
-            for view in self._layer.views():
-                if path.is_relative_to(view.root):
-                    with suppress(OSError):  # missing, or not empty
-                        os.rmdir(Path(view.upper) / path.relative_to(view.root))
 
     @property
     def _has_split_links(self) -> bool:
