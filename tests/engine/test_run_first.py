@@ -353,6 +353,18 @@ async def test_a_file_outside_is_asked_about_before_the_command_runs(trial_home:
         assert "outside" in str(front.results["c2"].return_value.output)
 
 
+async def test_a_directory_that_the_settings_open_needs_no_question(trial_home: SessionEnv) -> None:
+    cache = trial_home.path / "cache"
+    cache.mkdir()
+    trial_home.script(script(bash("c1", f"echo x > {cache}/a; cat {cache}/a")), "text: done")
+    settings = trial_home.settings(sandbox={"write": [str(cache)]})
+    async with trial_home.open_session(settings=settings) as front:
+        await front.turn("go")
+        assert not front.of(ApprovalRequest)
+        assert front.results["c1"].return_value.output == "x\n"
+    assert (cache / "a").exists()
+
+
 async def test_an_ask_rule_for_the_command_asks_before_it_runs(trial_home: SessionEnv) -> None:
     trial_home.permissions = {"ask": ["Bash(touch *)"]}
     trial_home.script(script(bash("c1", "touch a")), "text: done")

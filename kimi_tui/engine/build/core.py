@@ -118,7 +118,9 @@ def build_core(
 
 
 def _readable_dirs(options: EngineOptions, session: Session, project: ProjectReview) -> tuple[Path, ...]:
-    """Return the directories outside of the work dir with files that the session points the model to."""
+    """Return the directories outside of the work dir with files that the session points the model to, and
+    those that `[sandbox]` opens to commands.
+    """
     skills = options.skills_dirs or skill_folders(
         work_dir=session.work_dir,
         data_dir=options.data_dir,
@@ -130,4 +132,5 @@ def _readable_dirs(options: EngineOptions, session: Session, project: ProjectRev
     )
     names = ("agents", "commands", "plans", "skills")
     outputs = (session.dir / "output", session.dir / "tasks")
-    return (asset_path("agents"), *outputs, *(options.data_dir / name for name in names), *trusted)
+    opened = (session.work_dir / Path(each).expanduser() for each in options.settings.sandbox.write)
+    return (asset_path("agents"), *outputs, *(options.data_dir / name for name in names), *trusted, *opened)
