@@ -20,6 +20,7 @@ from kimi_tui.frontend.engine_replies import EngineReplies
 from kimi_tui.frontend.message_batch import SessionMessage
 from kimi_tui.frontend.tool_runs import ToolRuns
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate
+from kimi_tui.wire.bisect import BisectResult
 from kimi_tui.wire.display_blocks import TodoItem
 from kimi_tui.wire.events import (
     ApprovalResponse,
@@ -98,6 +99,8 @@ class SessionViewState:
     first_request_at: float = 0.0
     """When the first request became the first. It isn't on the screen until the batch has been applied."""
     tool_runs: ToolRuns = field(default_factory=ToolRuns)
+    bisect_result: BisectResult | None = None
+    """Result of the last search. None before the first one."""
     replies: EngineReplies = field(default_factory=EngineReplies)
     todo: tuple[TodoItem, ...] = ()
     tasks: tuple[BackgroundTask, ...] = ()
@@ -250,6 +253,8 @@ def reduce(state: SessionViewState, message: SessionMessage, *, now: float) -> S
             return replace(state, is_replaying=False, turn=None, tool_runs=state.tool_runs.stop_running())
         case SnapshotProgress(done=done, total=total):
             return replace(state, snapshot_progress=None if total is not None and done >= total else message)
+        case BisectResult():
+            return replace(state, bisect_result=message)
         case SteerInput():
             return (
                 state

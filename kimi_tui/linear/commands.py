@@ -13,6 +13,7 @@ from kimi_tui.frontend.fleet.progress import database_of, find_fleets, read_prog
 from kimi_tui.frontend.fleet.task_list import read_tasks
 from kimi_tui.frontend.number_format import format_cost, format_duration, format_tokens
 from kimi_tui.frontend.save_choice import save_model
+from kimi_tui.frontend.text.bisect import bisect_offers
 from kimi_tui.frontend.text.cache_misses import cache_miss_lines
 from kimi_tui.frontend.text.fleet_progress import fleet_text
 from kimi_tui.frontend.text.message_passages import match_label, passage_line, quote_message
@@ -352,6 +353,10 @@ async def run_command(context: CommandContext, name: str, argument: str) -> None
             else tr("Use /help to list commands.")
         )
         context.write_line(join_sentences(tr("Unknown command: /{name}.", name=sanitize(name)), hint))
+    elif name == "bisect" and not argument and (offers := _bisect_offers(context)):
+        if (chosen := await ask_choice(context, tr("Search result:"), offers)) is not None:
+            chosen_name, _, chosen_argument = chosen.removeprefix("/").partition(" ")
+            await run_command(context, chosen_name, chosen_argument)
     elif name == "bisect":
         context.command(RunSlash(line))  # the user continues to work, and results are printed as they arrive
     elif (plan := _plan_of(name, argument)) is not None:
@@ -359,6 +364,17 @@ async def run_command(context: CommandContext, name: str, argument: str) -> None
             await context.command_and_wait(RunSlash(line))
     else:
         await context.command_and_wait(RunSlash(line))
+
+
+def _bisect_offers(context: CommandContext) -> list[tuple[str, str]]:
+    """Return what the user can do with the result of the last search; the pane of a checkpoint is a list."""
+    result = context.state.bisect_result
+    offers = bisect_offers(result) if result is not None else []
+    lines = {command: f"{summary}: {command}" for command, summary in offers}
+    return [
+        ("/checkpoints", tr("list the checkpoints")) if command.startswith("/timeline") else (command, label)
+        for command, label in lines.items()
+    ]
 
 
 def _plan_of(name: str, argument: str) -> str | None:

@@ -233,6 +233,7 @@ ConversationEvent = (
 """Events for whoever shows the conversation."""
 SessionEvent = (
     ContentEvent
+    | BisectResult
     | ToolCall
     | ToolCallPart
     | ToolResult

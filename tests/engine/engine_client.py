@@ -19,6 +19,7 @@ from kimi_tui.engine.options import EngineOptions
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.commands import Command, Prompt, Shutdown
 from kimi_tui.wire.events import SessionInfo, TurnEnd
+from kimi_tui.wire.requests import Answer
 from tests.timeouts import TEST_TIMEOUT_S
 
 E = TypeVar("E")
@@ -61,6 +62,10 @@ class EngineClient:
         async with asyncio.timeout(TEST_TIMEOUT_S):
             await self._wire.command_and_wait(command)
         self.events += self._subscription.pop_pending()
+
+    def answer(self, answer: Answer) -> None:
+        """Answer a request."""
+        assert self._wire.answer(answer)
 
     def command(self, command: Command) -> None:
         """Send a command."""

@@ -19,6 +19,7 @@ from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.wire.commands import Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.timeline import CheckpointKind
+from kimi_tui.workspaces.workspaces import Workspaces
 
 
 class TimelineHarness:
@@ -30,7 +31,9 @@ class TimelineHarness:
         *,
         fs: FileSystem = LOCAL_FILE_SYSTEM,
         work_fs: WorkFileSystem = LOCAL_WORK_FILE_SYSTEM,
+        workspaces: Workspaces | None = None,
     ) -> None:
+        self._workspaces = workspaces
         self.folder = folder
         self.work = folder / "work"
         self.work.mkdir(exist_ok=True)
@@ -53,6 +56,7 @@ class TimelineHarness:
             todos=SessionTodos(self.session, self.context, self.events),
             sender=self.events,
             history_factory=self,
+            workspaces=self._workspaces,
         )
         await self.timeline.recover()
         await self.timeline.files.capture_initial()
@@ -63,6 +67,8 @@ class TimelineHarness:
 
     async def close(self) -> None:
         await self.timeline.close()
+        if self._workspaces is not None:
+            await self._workspaces.close()
         await self.context.close()
 
     def kill(self) -> None:

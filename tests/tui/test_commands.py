@@ -14,11 +14,14 @@ from kimi_tui.tui.commands.builtin import COMMANDS
 from kimi_tui.tui.commands.command_host import Severity
 from kimi_tui.tui.commands.command_search import CommandSearch
 from kimi_tui.tui.commands.registry import CommandRegistry
+from kimi_tui.tui.commands.timeline import TIMELINE_COMMANDS
 from kimi_tui.tui.dialogs.models import ModelChoice
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.widgets.choice_list import Choice
+from kimi_tui.wire.bisect import BisectResult
 from kimi_tui.wire.commands import Command, RunSlash, SetModel, SetThinking, SetYolo
 from kimi_tui.wire.session import CacheMiss, SessionInfo, StatusUpdate
+from kimi_tui.wire.timeline import ComparedFile, TimelineNode
 from tests.tui.conftest import SESSION
 
 
@@ -295,3 +298,33 @@ async def test_names_of_kimi_cli_open_the_same_screens(open_app: Any, typed: str
         await harness.type_text(typed)
         await harness.driver.press("enter")
         await harness.wait_until(lambda: shown in harness.screen_text())
+
+
+STEP = TimelineNode(41, "u41", "step", "EditFile a.py")
+CHANGED = (ComparedFile("a.py", "changed", 1, 1, by="agent"),)
+FOUND = BisectResult(command="pytest", outcome="pass_to_fail", runs=6, step=STEP, until=42, files=CHANGED)
+
+
+BISECT = next(command for command in TIMELINE_COMMANDS if command.name == "bisect")
+
+
+@pytest.mark.parametrize(
+    ("choice", "sent"),
+    [("/bisect --send", [RunSlash("bisect --send")]), (None, [])],
+)
+async def test_bisect_without_a_command_offers_what_to_do_with_the_result(
+    state: SessionViewState, choice: str | None, sent: list[Command]
+) -> None:
+    host = FakeHost(replace(state, bisect_result=FOUND), choice=choice)
+    await BISECT.run(host, "")
+    assert host.offered == ["/revert 41 turn", "/diff 41 42", "/timeline 41", "/bisect --send"]
+    assert host.commands == sent
+
+
+@pytest.mark.parametrize("argument", ["pytest", ""])
+async def test_bisect_with_a_command_or_without_a_result_is_sent(
+    state: SessionViewState, argument: str
+) -> None:
+    host = FakeHost(state)
+    await BISECT.run(host, argument)
+    assert host.commands == [RunSlash(f"bisect {argument}".rstrip())]

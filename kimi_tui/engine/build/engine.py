@@ -11,6 +11,7 @@ from kimi_tui.engine.build.slash_registry import build_slash_registry
 from kimi_tui.engine.build.tool_dependencies import ToolDependencies, build_tool_dependencies
 from kimi_tui.engine.command_dispatcher import CommandDispatcher
 from kimi_tui.engine.engine import Engine
+from kimi_tui.engine.goal.goal_runner import GoalRunner
 from kimi_tui.engine.models.active_model import ActiveModel
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.session.metadata import SessionMetadata
@@ -26,6 +27,7 @@ from kimi_tui.engine.slash.agents import agents_command
 from kimi_tui.engine.slash.context import context_command
 from kimi_tui.engine.slash.dispatcher import SlashDispatcher
 from kimi_tui.engine.slash.flow import FlowRunner
+from kimi_tui.engine.slash.goal import goal_command
 from kimi_tui.engine.slash.hooks import hooks_command
 from kimi_tui.engine.slash.init import init_command
 from kimi_tui.engine.slash.logout import logout_command
@@ -228,6 +230,17 @@ def _session_commands(
             context=core.context,
             runtime_settings=core.runtime_settings,
         ).commands,
+        goal_command(
+            GoalRunner(
+                soul=runtime.soul,
+                session=core.session,
+                files=runtime.timeline.files,
+                commands=runtime.timeline.checkpoint_commands,
+                usage_totals=core.session_usage.usage_totals,
+                runtime_settings=core.runtime_settings,
+                wire=core.wire,
+            )
+        ),
         init_command(core.session.work_dir),
         logout_command(core.options.data_dir, publisher),
         version_command(publisher),

@@ -1,13 +1,18 @@
 """Runs a command in the files of a checkpoint, in a private view of the working directory."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kimi_tui.base.child_environment import ChildEnvironment
 from kimi_tui.base.frozen import frozen
 from kimi_tui.engine.files.checkpoint_views import CheckpointViews
-from kimi_tui.tools.shell.shell import Shell, ShellSandbox
+from kimi_tui.tools.shell.shell import NO_VARIABLES, Shell, ShellSandbox
 from kimi_tui.wire.checks import CheckVerdict
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.entry import Changes
 
 SKIP_STATUS = 125
 """Exit code of a command that can't tell, as in `git bisect run`."""
@@ -60,18 +65,33 @@ class CheckpointCommands:
         self._environment = environment
         self._sandbox = sandbox
 
-    async def run(self, command: str, state: str | None, *, timeout_s: float = NO_TIMEOUT_S) -> CheckpointRun:
+    async def run(
+        self,
+        command: str,
+        state: str | None,
+        *,
+        timeout_s: float = NO_TIMEOUT_S,
+        replaced: "Changes | None" = None,
+        variables: Mapping[str, str] = NO_VARIABLES,
+    ) -> CheckpointRun:
         """Run `command` in the files of `state`; None for today's. Canceling it ends the command.
+
+        `replaced` are changes of these files, and `variables` are added to the environment.
 
         Raises StateUnavailable, and KimiTuiError if there can't be a view or the command can't start.
         """
         output = _OutputEnd()
         shell = Shell(environment=self._environment, sandbox=self._sandbox)
-        async with self.views.open(state) as view:
+        async with self.views.open(state, replaced) as view:
             start = time.monotonic()
             try:
                 ended = await shell.run(
-                    command, work_dir=self._work_dir, timeout_s=timeout_s, output=output, starter=view
+                    command,
+                    work_dir=self._work_dir,
+                    timeout_s=timeout_s,
+                    output=output,
+                    starter=view,
+                    variables=variables,
                 )
             finally:
                 await shell.close()

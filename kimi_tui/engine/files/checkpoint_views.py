@@ -17,6 +17,7 @@ from kimi_tui.workspaces.checkpoint.private_view import PrivateTree, PrivateView
 from kimi_tui.workspaces.workspaces import Workspaces
 
 if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.entry import Changes
     from kimi_tui.history.snapshots.file_history import FileHistory
 
 T = TypeVar("T")
@@ -54,17 +55,22 @@ class CheckpointViews:
         return await self._use(lambda history: are_equal(before, after, history.manifests))
 
     @asynccontextmanager
-    async def open(self, state: str | None) -> AsyncIterator[PrivateView]:
+    async def open(self, state: str | None, replaced: "Changes | None" = None) -> AsyncIterator[PrivateView]:
         """Open a view of today's files in which those that differ are as in `state`; None for today's files.
 
-        Files that no state covers, such as ignored ones, are today's. The working directory isn't changed.
-        In a project with many files, the user's own changes since the last scan count as part of `state`.
+        `replaced` are changes of these files. Files that no state covers, such as ignored ones, are
+        today's. The working directory isn't changed. In a project with many files, the user's own changes
+        since the last scan count as part of `state`.
         Raises StateUnavailable, and KimiTuiError if there can't be a view.
         """
         try:
             async with self._workspaces.open_view(self._work_dir, self._added_dirs) as view:
                 if state is not None:
                     await self._use(partial(_prepare, state=state, tree=view.tree, work_dir=self._work_dir))
+                if replaced:
+                    await self._use(
+                        partial(_replace_files, changes=replaced, tree=view.tree, work_dir=self._work_dir)
+                    )
                 yield view
         except OSError as error:
             raise KimiTuiError(
@@ -97,19 +103,32 @@ def _capture_known_changes(history: "FileHistory") -> str:
 
 
 def _prepare(history: "FileHistory", *, state: str, tree: PrivateTree, work_dir: Path) -> None:
-    from kimi_tui.history.snapshots.blob_store import BlobMissing
-    from kimi_tui.workspaces.checkpoint.state_writer import differences_from, write_changes
+    from kimi_tui.workspaces.checkpoint.state_writer import differences_from
 
     current = _capture_known_changes(history)
     try:
         changes = differences_from(history.manifests, current, state)
+    except ManifestMissing as error:
+        raise _not_stored() from error
+    _replace_files(history, changes=changes, tree=tree, work_dir=work_dir)
+
+
+def _replace_files(history: "FileHistory", *, changes: "Changes", tree: PrivateTree, work_dir: Path) -> None:
+    from kimi_tui.history.snapshots.blob_store import BlobMissing
+    from kimi_tui.workspaces.checkpoint.state_writer import write_changes
+
+    try:
         failed = write_changes(changes, history.blobs, tree, work_dir=work_dir)
-    except (ManifestMissing, BlobMissing) as error:
-        raise StateUnavailable(
-            "The files of that checkpoint are no longer stored.", hint="Choose another checkpoint."
-        ) from error
+    except BlobMissing as error:
+        raise _not_stored() from error
     if failed:
         raise StateUnavailable(
             msg("The files of that checkpoint aren't all covered: {path}.", path=display_path(failed[0])),
             hint="Choose another checkpoint.",
         )
+
+
+def _not_stored() -> StateUnavailable:
+    return StateUnavailable(
+        "The files of that checkpoint are no longer stored.", hint="Choose another checkpoint."
+    )

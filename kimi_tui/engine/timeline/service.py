@@ -120,7 +120,7 @@ class TimelineService:
             workspace=workspace,
             sender=sender,
         )
-        commands = CheckpointCommands(
+        self.checkpoint_commands = commands = CheckpointCommands(
             CheckpointViews(
                 worker,
                 workspaces or Workspaces(data_dir, choice="none"),

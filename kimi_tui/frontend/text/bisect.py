@@ -52,10 +52,11 @@ def result_text(result: BisectResult, *, offers: Offers = "slash") -> tuple[str,
     if result.output:
         lines.append(tr("Output where it fails:"))
         lines += [f"  {sanitize_line(line)}" for line in result.output.splitlines()[-_MAX_OUTPUT_LINES:]]
-    return _headline(result), "\n".join([*lines, *_offer_lines(result, offers)])
+    return bisect_headline(result), "\n".join([*lines, *_offer_lines(result, offers)])
 
 
-def _headline(result: BisectResult) -> str:
+def bisect_headline(result: BisectResult) -> str:
+    """Return one line with the outcome."""
     command = sanitize_line(result.command)
     step = result.step.id if result.step is not None else 0
     match result.outcome:
@@ -93,32 +94,47 @@ def _step_lines(result: BisectResult) -> list[str]:
     return lines
 
 
-def _offer_lines(result: BisectResult, offers: Offers) -> list[str]:
+def bisect_offers(result: BisectResult) -> list[tuple[str, str]]:
+    """Return what the user can do with a result: slash commands and what they do. Empty without a step.
+
+    Changes that the user made can't be reverted by step.
+    """
     if result.step is None or not result.has_found_step:
         return []
     number = result.step.id
     after = "" if result.until is None else f" {result.until}"
-    is_only_yours = all(file.by == "you" for file in result.files)
-    if offers == "shell":
-        commands = [
-            (_shell_line("revert", number, "--scope", "turn"), tr("revert only this step")),
-            (
-                _shell_line("diff", number, *([] if result.until is None else [result.until])),
-                tr("show its changes"),
-            ),
-            (_shell_line("revert", number), tr("open the checkpoint: preview a revert to it")),
-        ]
-    else:
-        commands = [
-            (f"/revert {number} turn", tr("revert only this step")),
-            (f"/diff {number}{after}", tr("show its changes")),
-            (f"/timeline {number}", tr("open the checkpoint")),
-            ("/bisect --send", tr("send it to the model")),
-        ]
-    if is_only_yours:
-        commands = commands[1:]
+    revert = (f"/revert {number} turn", tr("revert only this step"))
+    return [
+        *([] if _is_only_yours(result) else [revert]),
+        (f"/diff {number}{after}", tr("show its changes")),
+        (f"/timeline {number}", tr("open the checkpoint")),
+        ("/bisect --send", tr("send it to the model")),
+    ]
+
+
+def _offer_lines(result: BisectResult, offers: Offers) -> list[str]:
+    if result.step is None or not result.has_found_step:
+        return []
+    commands = bisect_offers(result) if offers == "slash" else _shell_offers(result, result.step.id)
     width = max(len(command) for command, _ in commands) + 2
-    return [f"{command:{width}}{summary}" for command, summary in commands]
+    lines = [f"{command:{width}}{summary}" for command, summary in commands]
+    return lines if offers == "shell" else [*lines, f"{'/bisect':{width}}{tr('choose one of these')}"]
+
+
+def _shell_offers(result: BisectResult, number: int) -> list[tuple[str, str]]:
+    revert = (_shell_line("revert", number, "--scope", "turn"), tr("revert only this step"))
+    return [
+        *([] if _is_only_yours(result) else [revert]),
+        (
+            _shell_line("diff", number, *([] if result.until is None else [result.until])),
+            tr("show its changes"),
+        ),
+        (_shell_line("revert", number), tr("open the checkpoint: preview a revert to it")),
+    ]
+
+
+def _is_only_yours(result: BisectResult) -> bool:
+    return all(file.by == "you" for file in result.files)
 
 
 def _shell_line(*arguments: str | int) -> str:

@@ -2,9 +2,11 @@
 
 from typing import Literal, get_args
 
+from kimi_tui.frontend.text.bisect import bisect_headline, bisect_offers
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.ui_command import UiCommand
+from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.timeline import RevertScope
 
@@ -98,6 +100,34 @@ async def _diff(host: CommandHost, argument: str) -> None:
         host.notify(tr("Use /diff, /diff N or /diff N M. N and M are checkpoint numbers."), severity="error")
 
 
+async def _bisect(host: CommandHost, argument: str) -> None:
+    result = host.state.bisect_result
+    offers = bisect_offers(result) if result is not None else []
+    if argument or result is None or not offers:
+        host.command(RunSlash(f"bisect {argument}".rstrip()))
+        return
+    choices = [
+        Choice(value=command, label=f"{summary[:1].upper()}{summary[1:]}", detail=command)
+        for command, summary in offers
+    ]
+    chosen = await host.dialogs.choose(bisect_headline(result), choices)
+    if chosen is not None:
+        await _run_offer(host, chosen)
+
+
+async def _run_offer(host: CommandHost, line: str) -> None:
+    name, _, argument = line.removeprefix("/").partition(" ")
+    match name:
+        case "revert":
+            await _revert(host, argument)
+        case "diff":
+            await _diff(host, argument)
+        case "timeline":
+            await _timeline(host, argument)
+        case _:
+            host.command(RunSlash(line.removeprefix("/")))
+
+
 TIMELINE_COMMANDS = (
     UiCommand(
         name="timeline",
@@ -105,6 +135,12 @@ TIMELINE_COMMANDS = (
         run=_timeline,
         argument="[N]",
         binding_id="panes.timeline",
+    ),
+    UiCommand(
+        name="bisect",
+        summary="Find the step that made a command fail, or choose what to do with the result",
+        run=_bisect,
+        argument="[COMMAND]",
     ),
     UiCommand(
         name="revert",

@@ -1,0 +1,214 @@
+"""`/goal CHECK`: the agent works until a check passes with the tests as they were at the start."""
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from kimi_tui.base.errors import KimiTuiError, LimitReached, UsageError
+from kimi_tui.base.ids import new_id
+from kimi_tui.base.message_text import msg
+from kimi_tui.engine.files.checkpoint_commands import CheckpointCommands, CheckpointRun
+from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.goal.check_guard import CheckGuard, GuardReport
+from kimi_tui.engine.goal.goal_options import GoalOptions
+from kimi_tui.engine.session.notices import Severity, build_notice
+from kimi_tui.history.session import Session
+from kimi_tui.soul.runtime_settings import RuntimeSettings
+from kimi_tui.soul.soul import Soul
+from kimi_tui.soul.usage_totals import UsageTotals
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.events import SteerInput
+from kimi_tui.wire.requests import Question, QuestionOption, QuestionRequest, QuestionResponse
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.entry import Changes
+
+_POLL_S = 0.5
+"""Seconds between two looks at the cost of a running turn."""
+_MAX_OUTPUT_LINES = 60
+_CHECK_TIMEOUT_S = 1_800.0
+_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "/nonexistent/kimi-tui"}
+"""Variables of the check: compiled files that the agent may have changed aren't used."""
+_ACCEPT, _RESTORE, _STOP = "Accept these changes", "Restore these files and continue", "Stop"
+
+
+class GoalNotReached(KimiTuiError):
+    """The agent stopped before the check passed."""
+
+
+class GoalRunner:
+    """Runs turns until the check passes, a limit is reached, or the user stops."""
+
+    def __init__(
+        self,
+        *,
+        soul: Soul,
+        session: Session,
+        files: SessionFiles,
+        commands: CheckpointCommands,
+        usage_totals: UsageTotals,
+        runtime_settings: RuntimeSettings,
+        wire: Wire,
+    ) -> None:
+        self._soul = soul
+        self._session = session
+        self._files = files
+        self._commands = commands
+        self._usage_totals = usage_totals
+        self._runtime_settings = runtime_settings
+        self._wire = wire
+
+    async def run(self, options: GoalOptions) -> None:
+        """Work on a goal within a turn. Returning means that it is reached.
+
+        Raises GoalNotReached, LimitReached, UsageError, and what a turn raises.
+        """
+        if not self._files.is_enabled:
+            raise UsageError(
+                "A goal needs file snapshots.", hint="Set `files = true` under [checkpoints] in the config."
+            )
+        guard = CheckGuard(
+            options.check,
+            work_dir=self._session.work_dir,
+            views=self._commands.views,
+            worker=self._files.worker,
+        )
+        await guard.begin()
+        first = await self._run_check(options, {})
+        if first.verdict == "pass":
+            self._notify(msg("Goal reached: {check} already passes.", check=options.check), "", "info")
+            return
+        prompt = _first_prompt(options, first)
+        began, cost_before = time.monotonic(), self._usage_totals.cost_usd or 0.0
+        for _ in range(options.max_turns):
+            self._wire.send(SteerInput(prompt))
+            await self._run_turn(prompt, options, began=began, cost_before=cost_before)
+            report = await guard.report()
+            run = await self._run_check(options, report.restored)
+            if run.verdict == "pass" and report.is_empty:
+                self._notify(
+                    msg("Goal reached: {check} passes with the tests as they were.", check=options.check),
+                    "",
+                    "info",
+                )
+                return
+            passes_with_changes = run.verdict == "pass" or (
+                not report.is_empty and (await self._run_check(options, {})).verdict == "pass"
+            )
+            if not passes_with_changes:
+                prompt = _next_prompt(options, run, report)
+                continue
+            if await self._ask(options, report, passes_as_before=run.verdict == "pass"):
+                return
+            prompt = _restore_prompt(options, report)
+        what = msg(
+            "Goal not reached: {check} still fails (turns: {count}).",
+            check=options.check,
+            count=options.max_turns,
+        )
+        raise LimitReached(what, hint="Raise --turns to continue.")
+
+    async def _run_turn(self, prompt: str, options: GoalOptions, *, began: float, cost_before: float) -> None:
+        """Run a turn of the agent. Raises LimitReached during it."""
+        turn = asyncio.ensure_future(self._soul.run(prompt))
+        try:
+            while not turn.done():
+                await asyncio.wait([turn], timeout=_POLL_S)
+                self._check_limits(options, began=began, cost_before=cost_before)
+        finally:
+            if not turn.done():
+                turn.cancel()
+                await asyncio.wait([turn])
+        turn.result()
+
+    def _check_limits(self, options: GoalOptions, *, began: float, cost_before: float) -> None:
+        """Raise LimitReached if the time or the cost is spent."""
+        if time.monotonic() - began >= options.max_time_s:
+            what = msg(
+                "Goal not reached: {check} fails after {seconds:g} s.",
+                check=options.check,
+                seconds=options.max_time_s,
+            )
+            raise LimitReached(what, hint="Raise --time to continue.")
+        spent = (self._usage_totals.cost_usd or 0.0) - cost_before
+        if options.max_cost_usd is not None and spent >= options.max_cost_usd:
+            what = msg("Goal not reached: the cost limit of ${limit:g} is spent.", limit=options.max_cost_usd)
+            raise LimitReached(what, hint="Raise --cost to continue.")
+
+    async def _run_check(self, options: GoalOptions, restored: "Changes") -> CheckpointRun:
+        """Run the check in a private view of today's files, some of them as they were at the start."""
+        return await self._commands.run(
+            options.check, None, timeout_s=_CHECK_TIMEOUT_S, replaced=restored, variables=_VARIABLES
+        )
+
+    async def _ask(self, options: GoalOptions, report: GuardReport, *, passes_as_before: bool) -> bool:
+        """Show what changed and ask whether the goal counts as reached. Raises GoalNotReached to stop."""
+        title = (
+            msg("{check} passes, but files that decide it changed.", check=options.check)
+            if passes_as_before
+            else msg("{check} passes only with changes to files that decide it.", check=options.check)
+        )
+        self._notify(title, "\n".join(report.describe()), "warning")
+        answer = await self._ask_user(
+            Question(
+                "Does the goal count as reached?",
+                "Goal",
+                (
+                    QuestionOption(_ACCEPT, "The check still tests what it should."),
+                    QuestionOption(_RESTORE, "The agent restores them, and works on."),
+                    QuestionOption(_STOP, "The goal isn't reached."),
+                ),
+            )
+        )
+        if answer == _ACCEPT:
+            self._notify(msg("Goal reached: you accepted the changes."), "", "info")
+            return True
+        if answer == _RESTORE:
+            return False
+        raise GoalNotReached(
+            msg("Goal not reached: {title}", title=title), hint="Look at the changes, for example with /diff."
+        )
+
+    async def _ask_user(self, question: Question) -> str:
+        """Return the label of the answer; empty without one."""
+        if self._runtime_settings.afk:
+            return ""
+        response = await self._wire.ask(QuestionRequest(new_id(), "", (question,)))
+        if not isinstance(response, QuestionResponse):
+            raise TypeError(f"a question was answered with {type(response).__name__}")
+        return response.answers.get(question.question, "")
+
+    def _notify(self, title: str, body: str, severity: Severity) -> None:
+        self._wire.send(build_notice(title, body, source_id=self._session.id, severity=severity))
+
+
+def _first_prompt(options: GoalOptions, run: CheckpointRun) -> str:
+    return (
+        f"Make this command pass (exit code 0): `{options.check}`\n\n"
+        "It runs after each of your turns, in a clean copy of the files in which the tests and their"
+        " configuration are those of now. Don't change, skip or delete tests, their configuration, or what"
+        " runs them: fix the code that they test. End your turn when you think that the command passes.\n\n"
+        f"{_output_of(run)}"
+    )
+
+
+def _next_prompt(options: GoalOptions, run: CheckpointRun, report: GuardReport) -> str:
+    parts = [f"`{options.check}` still fails."]
+    if not report.is_empty:
+        names = "\n".join(report.names[:20])
+        parts.append(f"It ran with the tests as they were. Restore what you changed of them:\n{names}")
+    return "\n\n".join([*parts, _output_of(run)])
+
+
+def _restore_prompt(options: GoalOptions, report: GuardReport) -> str:
+    names = "\n".join(report.names[:50])
+    return (
+        f"The user doesn't accept these changes to what decides `{options.check}`. Restore them as they were"
+        f" at the start, and make the command pass without them:\n{names}"
+    )
+
+
+def _output_of(run: CheckpointRun) -> str:
+    end = "\n".join(run.output.splitlines()[-_MAX_OUTPUT_LINES:])
+    note = " (it took too long and was ended)" if run.timed_out else ""
+    return f"Its output{note} ends with:\n```\n{end}\n```"

@@ -1,0 +1,171 @@
+"""Ways to weaken a check: each one is noticed, and fixing the code isn't."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kimi_tui.engine.goal.check_guard import CheckGuard
+from tests.engine.timeline_harness import TimelineHarness
+
+CHECK = "python -m pytest -q tests && ./check.sh"
+INSTALLED = ".venv/lib/python3.11/site-packages/pytest/__init__.py"
+PROJECT = {
+    "app/__init__.py": "",
+    "app/names.py": "def upper(name):\n    return name\n",
+    "tests/test_names.py": "from app.names import upper\n\ndef test_upper():\n    assert upper('a') == 'A'\n",
+    "tests/data/expected.json": '{"a": "A"}\n',
+    "conftest.py": "import sys\n",
+    "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-q'\n",
+    "Makefile": "test:\n\tpytest\n",
+    "package.json": '{"scripts": {"test": "jest"}}\n',
+    "check.sh": "#!/bin/sh\ngrep -q A app/names.py\n",
+    ".github/workflows/ci.yml": "run: pytest\n",
+    ".gitignore": ".venv/\nnode_modules/\n",
+    INSTALLED: "version = 1\n",
+    "node_modules/jest/index.js": "run()\n",
+    "web/button.test.ts": "expect(1).toBe(1)\n",
+    "pkg/names_test.go": "func TestUpper(t *testing.T) {}\n",
+}
+TEST = "tests/test_names.py"
+
+
+def write(path: str, text: str) -> Callable[[Path], None]:
+    def change(root: Path) -> None:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+    return change
+
+
+def append(path: str, text: str) -> Callable[[Path], None]:
+    def change(root: Path) -> None:
+        with (root / path).open("a") as file:
+            file.write(text)
+
+    return change
+
+
+def replace(path: str, old: str, new: str) -> Callable[[Path], None]:
+    def change(root: Path) -> None:
+        text = (root / path).read_text()
+        assert old in text
+        (root / path).write_text(text.replace(old, new))
+
+    return change
+
+
+def link_tests_elsewhere(root: Path) -> None:
+    (root / "tests").rename(root / "old")
+    (root / "other").mkdir()
+    (root / "tests").symlink_to("other")
+
+
+def replace_script_by_link(root: Path) -> None:
+    (root / "check.sh").unlink()
+    (root / "check.sh").symlink_to("/bin/true")
+
+
+def edit_with_the_old_time(root: Path) -> None:
+    file = root / INSTALLED
+    info = file.stat()
+    file.write_text("version = 2\n")
+    os.utime(file, ns=(info.st_atime_ns, info.st_mtime_ns))
+
+
+WAYS: dict[str, Callable[[Path], None]] = {
+    "delete a test file": lambda root: (root / TEST).unlink(),
+    "delete the tests": lambda root: shutil.rmtree(root / "tests"),
+    "empty a test file": write(TEST, ""),
+    "rename a test file": lambda root: (root / TEST).rename(root / "tests/names.py"),
+    "rename a test": replace(TEST, "def test_upper", "def upper_works"),
+    "weaken an assertion": replace(TEST, "== 'A'", "in 'aA'"),
+    "remove an assertion": replace(TEST, "assert upper('a') == 'A'", "upper('a')"),
+    "return before the assertion": replace(TEST, "    assert", "    return\n    assert"),
+    "catch the error": append(TEST, "try: test_upper()\nexcept Exception: pass\n"),
+    "skip a test": replace(TEST, "def test", "import pytest\n@pytest.mark.skip\ndef test"),
+    "expect the failure": replace(TEST, "def test", "import pytest\n@pytest.mark.xfail\ndef test"),
+    "skip the module": append(TEST, "import pytest; pytest.skip(allow_module_level=True)\n"),
+    "end the run in a test": append(TEST, "import os; os._exit(0)\n"),
+    "change expected data": write("tests/data/expected.json", '{"a": "a"}\n'),
+    "make a test unreadable to pytest": lambda root: (root / TEST).chmod(0),
+    "add a conftest in tests": write("tests/conftest.py", "collect_ignore = ['test_names.py']\n"),
+    "ignore tests in conftest": append("conftest.py", "collect_ignore_glob = ['*']\n"),
+    "hook in conftest": append("conftest.py", "def pytest_sessionfinish(session): session.exitstatus = 0\n"),
+    "patch the code in conftest": append("conftest.py", "import app.names; app.names.upper = str.upper\n"),
+    "add a conftest elsewhere": write("app/conftest.py", "1\n"),
+    "deselect in pyproject": append("pyproject.toml", "testpaths = ['app']\n"),
+    "add pytest.ini": write("pytest.ini", "[pytest]\naddopts = --collect-only\n"),
+    "add .pytest.ini": write(".pytest.ini", "[pytest]\naddopts = --co\n"),
+    "add tox.ini": write("tox.ini", "[pytest]\naddopts = -k nothing\n"),
+    "add setup.cfg": write("setup.cfg", "[tool:pytest]\naddopts = --co\n"),
+    "change the Makefile": write("Makefile", "test:\n\ttrue\n"),
+    "add a makefile that takes precedence": write("GNUmakefile", "test:\n\ttrue\n"),
+    "change the script of the check": write("check.sh", "#!/bin/sh\nexit 0\n"),
+    "replace the script by a link": replace_script_by_link,
+    "change npm's test script": replace("package.json", "jest", "true"),
+    "add jest.config.js": write("jest.config.js", "module.exports = {testPathIgnorePatterns: ['.']}\n"),
+    "add vitest.config.ts": write("vitest.config.ts", "export default {}\n"),
+    "change a TypeScript test": write("web/button.test.ts", "\n"),
+    "change a Go test": write("pkg/names_test.go", "package pkg\n"),
+    "add a snapshot": write("web/__snapshots__/button.snap", "x\n"),
+    "change CI": write(".github/workflows/ci.yml", "run: true\n"),
+    "add sitecustomize.py": write("sitecustomize.py", "import sys\n"),
+    "add usercustomize.py": write("usercustomize.py", "import sys\n"),
+    "add a module named pytest": write("pytest.py", "raise SystemExit(0)\n"),
+    "add a package named pytest": write("pytest/__main__.py", "\n"),
+    "shadow a standard module": write("unittest.py", "\n"),
+    "shadow another standard module": write("json.py", "\n"),
+    "add a program named pytest": write("tools/pytest", "#!/bin/sh\n"),
+    "add a program named python": write(".direnv/python", "#!/bin/sh\n"),
+    "add a .env file": write(".env", "PYTEST_ADDOPTS=--co\n"),
+    "add a .pth file": write(".venv/lib/python3.11/site-packages/x.pth", "import os\n"),
+    "change the installed pytest": write(INSTALLED, "version = 2\n"),
+    "change it and set its time back": edit_with_the_old_time,
+    "change an installed runner": write("node_modules/jest/index.js", "\n"),
+    "change .gitattributes": write(".gitattributes", "tests export-ignore\n"),
+    "link tests elsewhere": link_tests_elsewhere,
+    "exit in the code": append("app/names.py", "import sys\nsys.exit(0)\n"),
+    "exit hard in the code": append("app/names.py", "import os\nos._exit(0)\n"),
+    "skip in the code": append("app/names.py", "import pytest\npytest.skip('x', allow_module_level=True)\n"),
+    "notice the test in the code": append("app/names.py", "import sys\nIS_TEST = 'x' in sys.modules\n"),
+    "notice it by the environment": append("app/names.py", "T = getenv('PYTEST_CURRENT_TEST')\n"),
+    "return what equals anything": append("app/names.py", "def __eq__(self, other): return True\n"),
+    "exit at the end": append("app/names.py", "import atexit\n"),
+    "hide it in a file without lines": write("app/data.bin", "\0" * 20),
+}
+HARMLESS: dict[str, Callable[[Path], None]] = {
+    "fix the code": replace("app/names.py", "return name", "return name.upper()"),
+    "add a module": write("app/places.py", "def here():\n    return 1\n"),
+    "write docs": write("docs/names.md", "# Names\n"),
+    "caches of test runs": write("tests/__pycache__/test_names.cpython-311.pyc", "x"),
+}
+
+
+async def names_of_changes(folder: Path, change: Callable[[Path], None]) -> list[str]:
+    harness = TimelineHarness(folder)
+    for path, text in PROJECT.items():
+        write(path, text)(harness.work)
+    await harness.open()
+    commands = harness.timeline.checkpoint_commands
+    guard = CheckGuard(
+        CHECK, work_dir=harness.work, views=commands.views, worker=harness.timeline.files.worker
+    )
+    await guard.begin()
+    change(harness.work)
+    report = await guard.report()
+    await harness.close()
+    assert report.is_empty == (not report.names)
+    return report.names
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_each_way_to_weaken_a_check_is_noticed(tmp_path: Path, way: str) -> None:
+    assert await names_of_changes(tmp_path, WAYS[way])
+
+
+@pytest.mark.parametrize("change", HARMLESS)
+async def test_other_changes_are_not_reported(tmp_path: Path, change: str) -> None:
+    assert await names_of_changes(tmp_path, HARMLESS[change]) == []
