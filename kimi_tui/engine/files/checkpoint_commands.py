@@ -3,16 +3,13 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kimi_tui.base.child_environment import ChildEnvironment
 from kimi_tui.base.frozen import frozen
 from kimi_tui.engine.files.checkpoint_views import CheckpointViews
+from kimi_tui.history.snapshots.entry import Changes
 from kimi_tui.tools.shell.shell import NO_VARIABLES, Shell, ShellSandbox
 from kimi_tui.wire.checks import CheckVerdict
-
-if TYPE_CHECKING:
-    from kimi_tui.history.snapshots.entry import Changes
 
 SKIP_STATUS = 125
 """Exit code of a command that can't tell, as in `git bisect run`."""
@@ -71,7 +68,7 @@ class CheckpointCommands:
         state: str | None,
         *,
         timeout_s: float = NO_TIMEOUT_S,
-        replaced: "Changes | None" = None,
+        replaced: Changes | None = None,
         variables: Mapping[str, str] = NO_VARIABLES,
     ) -> CheckpointRun:
         """Run `command` in the files of `state`; None for today's. Canceling it ends the command.

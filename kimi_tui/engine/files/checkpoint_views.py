@@ -12,12 +12,12 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.coverage import display_path
 from kimi_tui.engine.files.snapshot_worker import SnapshotBusyError, SnapshotWorker
+from kimi_tui.history.snapshots.entry import Changes
 from kimi_tui.history.snapshots.manifest import ManifestLog, ManifestMissing
 from kimi_tui.workspaces.checkpoint.private_view import PrivateTree, PrivateView
 from kimi_tui.workspaces.workspaces import Workspaces
 
 if TYPE_CHECKING:
-    from kimi_tui.history.snapshots.entry import Changes
     from kimi_tui.history.snapshots.file_history import FileHistory
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class CheckpointViews:
         return await self._use(lambda history: are_equal(before, after, history.manifests))
 
     @asynccontextmanager
-    async def open(self, state: str | None, replaced: "Changes | None" = None) -> AsyncIterator[PrivateView]:
+    async def open(self, state: str | None, replaced: Changes | None = None) -> AsyncIterator[PrivateView]:
         """Open a view of today's files in which those that differ are as in `state`; None for today's files.
 
         `replaced` are changes of these files. Files that no state covers, such as ignored ones, are
@@ -113,7 +113,7 @@ def _prepare(history: "FileHistory", *, state: str, tree: PrivateTree, work_dir:
     _replace_files(history, changes=changes, tree=tree, work_dir=work_dir)
 
 
-def _replace_files(history: "FileHistory", *, changes: "Changes", tree: PrivateTree, work_dir: Path) -> None:
+def _replace_files(history: "FileHistory", *, changes: Changes, tree: PrivateTree, work_dir: Path) -> None:
     from kimi_tui.history.snapshots.blob_store import BlobMissing
     from kimi_tui.workspaces.checkpoint.state_writer import write_changes
 

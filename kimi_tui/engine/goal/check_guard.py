@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
@@ -12,12 +11,10 @@ from kimi_tui.engine.files.snapshot_worker import SnapshotWorker
 from kimi_tui.engine.goal.environment_files import FileIdentity, changed_files, find_environment_files
 from kimi_tui.engine.goal.protected_files import ProtectedFiles, is_cache, suspicious_lines
 from kimi_tui.engine.timeline.compare import compare_states
+from kimi_tui.history.snapshots.entry import Changes
+from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.wire.compared_lines import diff_lines
 from kimi_tui.wire.timeline import ComparedFile
-
-if TYPE_CHECKING:
-    from kimi_tui.history.snapshots.entry import Changes
-    from kimi_tui.history.snapshots.file_history import FileHistory
 
 _MAX_DIFF_LINES = 200
 
@@ -40,7 +37,7 @@ class GuardReport:
     """Protected files that they don't cover, and programs."""
     lines: tuple[str, ...]
     """Suspicious lines that were added to other files, with the paths."""
-    restored: "Changes"
+    restored: Changes
     """What turns the protected files into those of the start."""
 
     @property
@@ -91,7 +88,7 @@ class CheckGuard:
 
 
 def _compare_with_start(
-    history: "FileHistory", start: str, now: str, protected: ProtectedFiles, others: Sequence[str]
+    history: FileHistory, start: str, now: str, protected: ProtectedFiles, others: Sequence[str]
 ) -> GuardReport:
     from kimi_tui.workspaces.checkpoint.state_writer import differences_from
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError, LimitReached, UsageError
 from kimi_tui.base.ids import new_id
@@ -13,15 +12,13 @@ from kimi_tui.engine.goal.check_guard import CheckGuard, GuardReport
 from kimi_tui.engine.goal.goal_options import GoalOptions
 from kimi_tui.engine.session.notices import Severity, build_notice
 from kimi_tui.history.session import Session
+from kimi_tui.history.snapshots.entry import Changes
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.soul import Soul
 from kimi_tui.soul.usage_totals import UsageTotals
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import SteerInput
 from kimi_tui.wire.requests import Question, QuestionOption, QuestionRequest, QuestionResponse
-
-if TYPE_CHECKING:
-    from kimi_tui.history.snapshots.entry import Changes
 
 _POLL_S = 0.5
 """Seconds between two looks at the cost of a running turn."""
@@ -135,7 +132,7 @@ class GoalRunner:
             what = msg("Goal not reached: the cost limit of ${limit:g} is spent.", limit=options.max_cost_usd)
             raise LimitReached(what, hint="Raise --cost to continue.")
 
-    async def _run_check(self, options: GoalOptions, restored: "Changes") -> CheckpointRun:
+    async def _run_check(self, options: GoalOptions, restored: Changes) -> CheckpointRun:
         """Run the check in a private view of today's files, some of them as they were at the start."""
         return await self._commands.run(
             options.check, None, timeout_s=_CHECK_TIMEOUT_S, replaced=restored, variables=_VARIABLES
