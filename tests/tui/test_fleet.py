@@ -83,7 +83,7 @@ async def open_fleet(harness: AppHarness, argument: str = "") -> FleetDialog:
     await harness.wait_until(lambda: isinstance(harness.app.screen, FleetDialog))
     dialog = harness.app.screen
     assert isinstance(dialog, FleetDialog)
-    await harness.wait_until(lambda: dialog.highlighted_task)
+    await harness.wait_until(lambda: dialog.is_mounted and dialog.highlighted_task)
     await harness.driver.pause()
     return dialog
 

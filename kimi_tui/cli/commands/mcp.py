@@ -147,7 +147,7 @@ def remove(name: _Name) -> None:
 @app.command("import")
 def import_(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Servers to import; default: all.")
+        list[str] | None, typer.Argument(metavar="NAME...", help="Servers to import; default: all.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
 ) -> None:

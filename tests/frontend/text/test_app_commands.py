@@ -22,6 +22,7 @@ ENGINE_COMMANDS = {
     "btw",
     "hooks",
     "tasks",
+    "bisect",
     "mcp",
     "export",
     "import",
