@@ -1,5 +1,8 @@
 """Commits of workspaces: they are recorded without a scan, and nobody else's changes are part of them."""
 
+import asyncio
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from kimi_tui.engine.files.snapshot_worker import SnapshotWorker
 from kimi_tui.history.snapshots import file_history
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.snapshots.project_store import ProjectStore
-from kimi_tui.tools.change_tracker import PendingCommit
+from kimi_tui.tools.change_tracker import PendingChange, PendingCommit
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.timeline import FileChanges
@@ -130,3 +133,34 @@ async def test_a_small_project_is_scanned_for_checkpoints(tmp_path: Path) -> Non
     (session.work / "a").write_text("1")
     await session.files.capture_initial()
     assert await session.listed() == {"a"}
+
+
+@pytest.mark.parametrize("change", [PendingChange, PendingCommit])
+async def test_a_change_belongs_to_the_call_although_a_scan_begins_just_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[..., PendingChange | PendingCommit]
+) -> None:
+    session = Session(tmp_path)
+    await session.files.capture_initial()
+    start = session.files.current_state()
+    loop, scanning, written = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+    scan, record = FileHistory.capture_if_small, session.record_files
+
+    def scan_after_the_write(history: FileHistory, *arguments: object, **options: object) -> object:
+        loop.call_soon_threadsafe(scanning.set)
+        written.wait(10)
+        return scan(history, *arguments, **options)  # type: ignore[arg-type]
+
+    async def record_while_a_scan_begins(checkpoint: int, files: str, changes: FileChanges | None) -> None:
+        await record(checkpoint, files, changes)
+        await scanning.wait()
+
+    monkeypatch.setattr(FileHistory, "capture_if_small", scan_after_the_write)
+    monkeypatch.setattr(session, "record_files", record_while_a_scan_begins)
+    session.files.request_state(1)
+    background = asyncio.create_task(session.files.capture_pending())
+    call = ToolCall("c", FunctionCall("WriteFile", "{}"))
+    async with session.files.tracking(call, change((str(session.work / "a"),), "")):
+        (session.work / "a").write_text("1")
+        written.set()
+    background.cancel()
+    assert await session.authors(start) == {"a": "agent"}

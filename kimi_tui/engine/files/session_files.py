@@ -239,21 +239,23 @@ class SessionFiles:
 
     @asynccontextmanager
     async def _tracking_change(self, author: ChangeAuthor, change: PendingChange) -> AsyncIterator[None]:
-        paths = self._covered_paths(change.files) if self._enabled else []
+        paths = _covered_paths(self._workspace, change.files) if self._enabled else []
         if paths is not None and not paths:
             yield
             return
         began = time.time()
         with self.worker.delaying_tool(author.tool):
-            await self._capture(paths=paths)
+            is_captured = await self._scan(paths=paths)
         author = replace(
             author,
             session=author.session or self.worker.session,
             began=began if paths is None else 0.0,
         )
         async with self._open_call(author, paths):
-            self._calls.append(author)
+            self._calls.append(author)  # at once: a scan that begins now may find the change
             try:
+                if is_captured:
+                    await self._record_pending()
                 yield
             finally:
                 try:
@@ -274,10 +276,12 @@ class SessionFiles:
             return
         paths = _to_history_paths(self._workspace, commit.paths)
         renames = _to_history_renames(self._workspace, commit.renames)
-        await self._capture(USER, paths, scan="paths")
+        is_captured = await self._scan(USER, paths, scan="paths")
         author = replace(author, session=author.session or self.worker.session)
-        self._calls.append(author)
+        self._calls.append(author)  # at once: a scan that begins now may find the change
         try:
+            if is_captured:
+                await self._record_pending()
             yield
         finally:
             try:
@@ -314,13 +318,26 @@ class SessionFiles:
         wait_s: float | None = None,
         renames: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        if await self._scan(author, paths, scan=scan, wait_s=wait_s, renames=renames):
+            await self._record_pending()
+
+    async def _scan(
+        self,
+        author: ChangeAuthor | None = None,
+        paths: Collection[str] | None = None,
+        *,
+        scan: ScanScope = "all",
+        wait_s: float | None = None,
+        renames: Mapping[str, str] = MappingProxyType({}),
+    ) -> bool:
+        """Capture the state without recording it for pending checkpoints. Return False if it was canceled."""
         from kimi_tui.history.snapshots.deadline import ScanCanceled
 
         try:
             result = await self.worker.capture(author, paths, scan=scan, wait_s=wait_s, renames=renames)
         except ScanCanceled:
             self._capture_requested.set()  # checkpoints may still wait for their state
-            return
+            return False
         except SnapshotBusyError:
             raise
         except Exception as error:
@@ -330,7 +347,7 @@ class SessionFiles:
             self._state = result.state
             self._uncommitted_changes = combine_changes(self._uncommitted_changes, result.changes)
             self._tool_paths |= dict.fromkeys(result.tool_paths)
-        await self._record_pending()
+        return True
 
     async def _record_pending(self) -> None:
         pending, self._pending_checkpoints = self._pending_checkpoints, []
@@ -348,19 +365,20 @@ class SessionFiles:
         )
         return changes
 
-    def _covered_paths(self, tool_paths: Sequence[str] | None) -> list[str] | None:
-        """Return the covered files among those that a tool names; None if the tool names none."""
-        if tool_paths is None:
-            return None
-        paths = []
-        for text in tool_paths:
-            try:
-                real = self._workspace.locate(text).real
-            except FileProblem:
-                continue
-            if (path := history_path(self._workspace, real)) is not None:
-                paths.append(path)
-        return paths
+
+def _covered_paths(workspace: PathScope, tool_paths: Sequence[str] | None) -> list[str] | None:
+    """Return the covered files among those that a tool names; None if the tool names none."""
+    if tool_paths is None:
+        return None
+    paths = []
+    for text in tool_paths:
+        try:
+            real = workspace.locate(text).real
+        except FileProblem:
+            continue
+        if (path := history_path(workspace, real)) is not None:
+            paths.append(path)
+    return paths
 
 
 def _to_history_paths(workspace: PathScope, paths: Collection[str]) -> list[str]:
