@@ -111,15 +111,20 @@ async def test_a_subagent_whose_file_names_subagents_can_delegate(home: SessionE
     assert any(unwrap(it.event) == TextPart("found gold") for it in inner)
 
 
-async def test_several_subagents_run_concurrently(home: SessionEnv, agent: Path) -> None:
+async def test_several_subagents_run_concurrently(home: SessionEnv, agent: Path, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"  # commands see each other's files in the working directory only at their end
+    shared.mkdir()
     calls = [task_call(f"t{n}", f"errand {n}.") for n in range(5)]
     home.script(
         # Each waits for the next one, so they finish only if they run concurrently.
         *(
-            script_for(f"errand {n}.", bash("b", f"until test -e {n + 1}; do sleep 0.01; done; touch {n}"))
+            script_for(
+                f"errand {n}.",
+                bash("b", f"until test -e {shared}/{n + 1}; do sleep 0.01; done; touch {shared}/{n}"),
+            )
             for n in range(4)
         ),
-        script_for("errand 4.", bash("b", "touch 4")),
+        script_for("errand 4.", bash("b", f"touch {shared}/4")),
         *(script_for(f"errand {n}.", f"text: done {n}") for n in range(5)),
         script_for("begin", *calls),
         script_for("begin", "text: all done"),
@@ -127,6 +132,8 @@ async def test_several_subagents_run_concurrently(home: SessionEnv, agent: Path)
     async with home.open_session(agent_file=agent, yolo=True) as front:
         assert (await front.turn("begin")).outcome == "finished"
     assert all(f"done {n}" in result_text(front, f"t{n}") for n in range(5))
+    commands = [it for n in range(5) for it in nested_events(front, f"t{n}") if isinstance(it, ToolResult)]
+    assert [it.return_value.is_error for it in commands] == [False] * 5
 
 
 async def test_the_number_of_concurrent_subagents_is_limited(home: SessionEnv, agent: Path) -> None:
