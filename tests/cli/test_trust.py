@@ -1,8 +1,12 @@
 """Trust in the files of a project: the question at the start, and `kimi-tui trust`."""
 
 import json
+import time
 
+import pexpect
 import pytest
+
+from tests.timeouts import TEST_TIMEOUT_S
 
 PROJECT = '[permissions]\nallow = ["Bash(rm *)"]\n[loop_control]\nmax_steps_per_turn = 1\n'
 QUESTION = "Trust these files?"
@@ -42,6 +46,19 @@ def answer(terminal, text: str):
     child.sendline(text)
     child.expect_exact(APP)
     return shown
+
+
+def press_ctrl_c_until_exit(child) -> str:
+    """Press ctrl+c, and again after each second, and return the output.
+
+    Python's `readline` misses a signal that arrives after it prints the prompt and before it waits for input.
+    """
+    deadline = time.monotonic() + TEST_TIMEOUT_S
+    while time.monotonic() < deadline:
+        child.sendintr()
+        if child.expect([pexpect.EOF, pexpect.TIMEOUT], timeout=1) == 0:
+            break
+    return child.before
 
 
 def opens_without_a_question(terminal) -> bool:
@@ -107,9 +124,8 @@ def test_an_untrusted_config_is_ignored_and_the_app_opens(project, terminal):
 
 def test_ctrl_c_at_the_prompt_exits_without_a_traceback(project, terminal):
     child = terminal.start("--demo")
-    child.expect_exact(QUESTION)
-    child.sendintr()
-    text = child.read()
+    child.expect_exact("to decide later:")
+    text = press_ctrl_c_until_exit(child)
     child.wait()
     assert child.exitstatus == 130
     assert "Traceback" not in text
