@@ -2,8 +2,8 @@
 
 PLAN is a JSON array with one response for each request. The last one is repeated, and `{"again": true}` as
 the last one restarts the plan. A response is an object: `words` (number of words of Markdown), `end` (a last
-token), `rate` (tokens a second; unlimited if missing), `calls` ([[name, arguments], ...]). Prints its base
-URL, then a line for each request: the seconds since the first one.
+token), `delay` (seconds before the first token), `rate` (tokens a second; unlimited if missing), `calls`
+([[name, arguments], ...]). Prints its base URL, then a line for each request: seconds since the first.
 """
 
 import asyncio
@@ -83,6 +83,7 @@ class Model:
             print(f"{now - self._began:.4f}", flush=True)
         response = self._next_response()
         self._n_requests += 1
+        await asyncio.sleep(response.get("delay", 0))
         writer.write(
             b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
         )

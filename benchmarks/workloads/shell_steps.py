@@ -23,6 +23,9 @@ DONE = {"words": 20}
 _ADDED_MS = 30
 _MAX_WALKS = 1.3
 _MAX_MB = 150
+_RUN_FIRST_MS = 50
+_MODEL_DELAY_S = 1.0
+"""Delay of the first response, as with a fast model. The program prepares the first command meanwhile."""
 _FIRST_STEPS = 2
 """Steps that aren't counted: they may wait for the first scan."""
 
@@ -41,7 +44,8 @@ def measure(scale: Scale) -> list[Figure]:
             (_run(empty, small, backend), _run(home, files, backend)) for backend in ("auto", "none")
         )
         walk = median([_walk_ms(home.work_dir) for _ in range(5)])
-    return _figures(views, scans, walk, f"{n_files:,} files")
+        run_first = [_first_command_ms(home) - _first_command_ms(empty) for _ in range(5)]
+    return [*_figures(views, scans, walk, f"{n_files:,} files"), _run_first_figure(run_first)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,30 @@ def _run(home: Home, files: Sequence[str], backend: str) -> Run:
         times = [float(server.stdout.readline()) for _ in range(len(files) + 1)]
     steps = [(later - earlier) * 1e3 for earlier, later in pairwise(times)]
     return Run(median(steps[_FIRST_STEPS:]), used.ru_maxrss / 1024)
+
+
+def _first_command_ms(home: Home) -> float:
+    """Return how long a session's first command takes if it runs before it is allowed."""
+    command = {"command": "python3 -c 'print(1)'"}
+    with serve_model([{"delay": _MODEL_DELAY_S, "calls": [["Bash", command]]}, DONE]) as (url, server):
+        home.configure(url)
+        ran = subprocess.run(
+            [KIMI_TUI, "--print", "--quiet", "-p", "work"],
+            env=home.env,
+            cwd=home.work_dir,
+            capture_output=True,
+            check=False,
+        )
+        if ran.returncode:
+            raise RuntimeError(f"the program ended with {ran.returncode}")
+        assert server.stdout is not None
+        first, second = (float(server.stdout.readline()) for _ in range(2))
+    return (second - first - _MODEL_DELAY_S) * 1e3
+
+
+def _run_first_figure(added_ms: Sequence[float]) -> Figure:
+    name = "what the files add to a session's first command, run first"
+    return Figure("shell steps", name, median(added_ms), "ms", target=_RUN_FIRST_MS)
 
 
 def _walk_ms(work_dir: Path) -> float:

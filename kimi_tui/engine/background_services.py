@@ -10,6 +10,7 @@ from kimi_tui.engine.mcp.session_mcp import SessionMcp
 from kimi_tui.engine.session.hooks import SessionHooks
 from kimi_tui.engine.session.side_questions import SideQuestions
 from kimi_tui.engine.session.title_generator import TitleGenerator
+from kimi_tui.engine.session.trial_preparation import TrialPreparation
 from kimi_tui.engine.session.usage import SessionUsage
 from kimi_tui.engine.timeline.service import TimelineService
 from kimi_tui.wire.channel import Wire
@@ -26,6 +27,7 @@ class BackgroundServices:
     title_generator: TitleGenerator | None = None
     background_work: BackgroundWork
     timeline: TimelineService
+    trial_preparation: TrialPreparation
 
     @asynccontextmanager
     async def run(self, wire: Wire, group: asyncio.TaskGroup) -> AsyncIterator[None]:
@@ -36,6 +38,7 @@ class BackgroundServices:
         group.create_task(self.session_usage.save_until_closed(wire.subscribe()))
         side_questions = group.create_task(self.side_questions.serve())
         timeline = group.create_task(self.timeline.run())
+        trial_preparation = group.create_task(self.trial_preparation.run())
         title = (
             group.create_task(self.title_generator.serve(wire)) if self.title_generator is not None else None
         )
@@ -48,6 +51,7 @@ class BackgroundServices:
             yield
         finally:
             timeline.cancel()
+            trial_preparation.cancel()
             if title is not None:
                 title.cancel()
             if checks is not None:

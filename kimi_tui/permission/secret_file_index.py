@@ -1,6 +1,7 @@
 """Index of the files in a session's directories that are likely to contain secrets."""
 
 import os
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,16 +36,49 @@ class _Folder:
 
 
 class SecretFileIndex:
-    """Finds files that are likely to contain secrets. Only directories that have changed are read again."""
+    """Finds files that are likely to contain secrets. Only directories that have changed are read again.
+
+    May be used in several threads.
+    """
 
     def __init__(self) -> None:
         self._folders: dict[str, _Folder] = {}
+        self._lock = threading.Lock()
+        self._prepared_roots: set[Path] = set()
+        self._unread: list[str] = []
+        """Directories that `prepare` has found and not read."""
+
+    def prepare(self, roots: Sequence[Path], budget_s: float) -> bool:
+        """Read directories below `roots` for `budget_s` seconds, at least one, so that `find` is faster.
+
+        Return whether some are left to read. Blocks.
+        """
+        deadline = time.monotonic() + budget_s
+        with self._lock:
+            for root in roots:
+                if root not in self._prepared_roots:
+                    self._prepared_roots.add(root)
+                    self._unread.append(str(root))
+            while self._unread:
+                name = self._unread.pop()
+                if name not in self._folders:
+                    folder = self._folders[name] = _read_folder(name)
+                    self._unread += folder.folders
+                if time.monotonic() >= deadline:
+                    break
+            return bool(self._unread)
 
     def find(self, roots: Sequence[Path]) -> tuple[Path, ...]:
         """Return the files below `roots`, except in directories of tools, packages and version control.
 
-        Blocks: a few microseconds for each directory after the first time.
+        Blocks: a few microseconds for each directory that was read earlier.
         """
+        with self._lock:
+            self._prepared_roots.update(roots)
+            self._unread.clear()
+            return self._find(roots)
+
+    def _find(self, roots: Sequence[Path]) -> tuple[Path, ...]:
         found: list[Path] = []
         known = self._folders
         seen: dict[str, _Folder] = {}
@@ -71,14 +105,15 @@ def _read_folder(name: str) -> _Folder:
     folders: list[str] = []
     secrets: list[Path] = []
     mtime_ns = 0
+    is_hidden = "/." in name
     try:
-        info = Path(name).stat()
+        info = os.stat(name)  # noqa: PTH116 - likewise
         with os.scandir(name) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name not in _SKIPPED_FOLDERS:
                         folders.append(entry.path)
-                elif _may_be_secret(entry.name, entry.path) and is_secret(entry.path):
+                elif (is_hidden or _may_be_secret(entry.name)) and is_secret(entry.path):
                     secrets.append(Path(entry.path))
         if time.time_ns() - info.st_mtime_ns > _UNCERTAIN_NS:
             mtime_ns = info.st_mtime_ns
@@ -87,5 +122,5 @@ def _read_folder(name: str) -> _Folder:
     return _Folder(mtime_ns, tuple(folders), tuple(secrets))
 
 
-def _may_be_secret(name: str, path: str) -> bool:
-    return not name.endswith(_CODE_SUFFIXES) or "/." in path or name.startswith("id_")
+def _may_be_secret(name: str) -> bool:
+    return not name.endswith(_CODE_SUFFIXES) or name.startswith((".", "id_"))

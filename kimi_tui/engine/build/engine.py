@@ -20,6 +20,7 @@ from kimi_tui.engine.session.publisher import SessionPublisher
 from kimi_tui.engine.session.side_questions import SideQuestions
 from kimi_tui.engine.session.title import SessionTitle
 from kimi_tui.engine.session.title_generator import TitleGenerator
+from kimi_tui.engine.session.trial_preparation import TrialPreparation
 from kimi_tui.engine.session.turns import TurnQueue
 from kimi_tui.engine.session.user_services import build_user_services
 from kimi_tui.engine.slash.access import AddDirCommand, afk_command
@@ -75,6 +76,12 @@ def _build_from_parts(
     )
     resources.push_async_callback(user_services.shell.close)
     resources.callback(user_services.message_search.close)
+    turns = TurnQueue(
+        runtime.soul,
+        sender=core.wire,
+        max_time_s=core.options.max_time_s,
+        files=runtime.timeline.files,
+    )
     services = BackgroundServices(
         session_usage=core.session_usage,
         hooks=core.hooks,
@@ -83,12 +90,12 @@ def _build_from_parts(
         title_generator=_build_title_generator(core, runtime, title, publisher),
         background_work=runtime.background_work,
         timeline=runtime.timeline,
-    )
-    turns = TurnQueue(
-        runtime.soul,
-        sender=core.wire,
-        max_time_s=core.options.max_time_s,
-        files=runtime.timeline.files,
+        trial_preparation=TrialPreparation(
+            tool_dependencies.trial_runs,
+            turns=turns,
+            runtime_settings=core.runtime_settings,
+            runs_first=core.settings.permissions.run_first,
+        ),
     )
     registry = build_slash_registry(
         soul=runtime.soul,

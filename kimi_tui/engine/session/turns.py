@@ -43,6 +43,7 @@ class TurnQueue:
         self._max_time_s = max_time_s
         self._queue: deque[_Turn] = deque()
         self._running: asyncio.Task[None] | None = None
+        self.first_turn_began = asyncio.Event()
         self._turn: _Turn | None = None
 
     @property
@@ -92,6 +93,7 @@ class TurnQueue:
         if self._running is None and self._queue:
             self._turn = self._queue.popleft()
             self._running = group.create_task(self._run(self._turn, group))
+            self.first_turn_began.set()
 
     async def _run(self, turn: _Turn, group: asyncio.TaskGroup) -> None:
         self._sender.send(TurnBegin(turn.user_input))

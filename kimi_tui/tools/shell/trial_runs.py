@@ -118,13 +118,12 @@ class TrialRuns:
         if reason := await asyncio.to_thread(_find_reason, subject, approval):
             raise MustAskFirst(reason)
         bounds = await asyncio.to_thread(self._bounds.build)
-        roots = (self._path_scope.work_dir, *self._path_scope.additional_dirs)
         async with self._workspaces.open(
             self._path_scope.work_dir,
             added_dirs=self._path_scope.additional_dirs,
             owner=WorkspaceOwner(author=command.author, is_allowed=False),
             bounds=bounds,
-            watched=await asyncio.to_thread(self._secret_files.find, roots),
+            watched=await asyncio.to_thread(self._secret_files.find, self._roots),
         ) as workspace:
             if not workspace.is_private:
                 self._handle_unavailable(self._workspaces.problem, approval)
@@ -140,6 +139,21 @@ class TrialRuns:
             await self._check_run(workspace, exit_, tail.text, approval)
             judgement = _Judgement(self, trial, workspace, command=command, approval=approval)
             return await judgement.conclude(exit_, tail.text)
+
+    async def prepare(self, budget_s: float) -> bool:
+        """Do a part of the work that the first command would wait for, in about `budget_s` seconds.
+
+        Return whether more is left.
+        """
+        if self.is_unavailable or self._shell.sandbox is not None:
+            return False
+        if await self._workspaces.find_bounds_problem():
+            return False
+        return await asyncio.to_thread(self._secret_files.prepare, self._roots, budget_s)
+
+    @property
+    def _roots(self) -> tuple[Path, ...]:
+        return (self._path_scope.work_dir, *self._path_scope.additional_dirs)
 
     def _handle_unavailable(self, problem: str, approval: Approval) -> NoReturn:
         """Report why no command can run first, unless the user has switched that off. Raises MustAskFirst."""
