@@ -190,9 +190,14 @@ def _add_run_rules(settings: "Settings", cli_options: CliOptions) -> "Settings":
 
 def start_log(cli_options: CliOptions, data_dir: Path) -> "LogFile":
     """Start logging to the data directory, at the level that the options ask for. Raises KimiTuiError."""
+    level = cli_options.log_level or ("debug" if is_debugging(debug_option=cli_options.debug) else "info")
+    return open_log(data_dir, level=level)
+
+
+def open_log(data_dir: Path, *, level: str = "info") -> "LogFile":
+    """Start logging to the data directory. Raises KimiTuiError."""
     from kimi_tui.base.logging import start_logging
 
-    level = cli_options.log_level or ("debug" if is_debugging(debug_option=cli_options.debug) else "info")
     try:
         return start_logging(data_dir, level=level)
     except OSError as error:

@@ -15,6 +15,7 @@ from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import data_dir
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.cli.bootstrap import open_log
 from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
 from kimi_tui.config.loader import read_config, settings_of
@@ -119,6 +120,7 @@ def run(
     if dry_run:
         _print_plan(selected if selected is not None else [task.id for task in file.tasks], file)
         return ExitCode.FAILED if file.invalid else ExitCode.DONE
+    open_log(data_dir())
     path = (database or database_of(tasks)).absolute()
     budgets = RunBudgets(
         ledger=str(path),

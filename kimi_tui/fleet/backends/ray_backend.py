@@ -6,6 +6,7 @@ directory. Only the result that the driver receives counts.
 
 import logging
 import os
+import re
 import socket
 import time
 from dataclasses import replace
@@ -14,15 +15,20 @@ from typing import Any
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.message_text import msg
-from kimi_tui.fleet.attempt import AttemptJob, AttemptResult
+from kimi_tui.base.terminal_text import sanitize
+from kimi_tui.fleet.attempt import AttemptJob, AttemptResult, FailureClass
 from kimi_tui.fleet.attempt_runner import run_attempt
 from kimi_tui.fleet.backends.backend import Backend, BackendEvent
+
+logger = logging.getLogger(__name__)
 
 _NODE_FAILURES = 20
 """How often Ray runs an attempt again after its worker or node died."""
 _RESOURCES_EVERY_S = 5.0
 _QUEUED_SHARE = 0.25
 """Attempts that wait in Ray, so that a free CPU never waits for the driver; as a share of the CPUs."""
+
+_ERROR_LINE = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Exit|Failure|Interrupt|Missing)\b")
 
 
 def connect_ray(target: str, *, workers: int | None, cpus_per_task: float) -> Backend:
@@ -40,13 +46,15 @@ def connect_ray(target: str, *, workers: int | None, cpus_per_task: float) -> Ba
     try:
         if not ray.is_initialized():
             os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+            if address:
+                node_address(target)  # fails sooner than Ray's client, and with the reason
             ray.init(**address, log_to_driver=False, logging_level=logging.ERROR)
     except Exception as error:
         raise KimiTuiError(
             msg(
                 "Can't connect to Ray at {target}: {reason}.",
                 target=target,
-                reason=str(error).strip().rstrip("."),
+                reason=_reason(error),
             ),
             hint="Check that the cluster runs, and the address.",
         ) from error
@@ -60,6 +68,21 @@ def node_address(target: str) -> str:
         with socket.create_connection((host, int(port or 10001)), timeout=10) as connection:
             return str(connection.getsockname()[0])
     return str(import_module("ray.util").get_node_ip_address())
+
+
+def _reason(error: Exception) -> str:
+    text = (isinstance(error, OSError) and error.strerror) or str(error)
+    return text.strip().rstrip(".")
+
+
+def _failure_result(job: AttemptJob, failure: FailureClass, problem: str) -> AttemptResult:
+    return AttemptResult(task_id=job.task.id, number=job.number, failure=failure, problem=problem)
+
+
+def _last_error_line(traceback: str) -> str:
+    """Return the last line with an exception's type and message, or the last line if there is none."""
+    lines = [line.rstrip() for line in traceback.splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if _ERROR_LINE.match(line)), lines[-1] if lines else "")
 
 
 def _run_remotely(job: AttemptJob, source: bytes | None, config_files: dict[str, bytes]) -> AttemptResult:
@@ -125,14 +148,12 @@ class RayBackend:
         job = self._jobs.pop(reference)
         try:
             result: AttemptResult = self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError as error:
+            logger.exception("attempt %d of task %s failed in a Ray worker", job.number, job.task.id)
+            return _failure_result(job, "internal error", _last_error_line(sanitize(str(error))))
         except self._ray.exceptions.RayError as error:
             problem = str(error).strip().splitlines()
-            return AttemptResult(
-                task_id=job.task.id,
-                number=job.number,
-                failure="process died",
-                problem=problem[0] if problem else type(error).__name__,
-            )
+            return _failure_result(job, "process died", problem[0] if problem else type(error).__name__)
         return result
 
     def _store(self, value: object) -> Any:
