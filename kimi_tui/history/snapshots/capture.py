@@ -29,7 +29,7 @@ from kimi_tui.history.snapshots.open_calls import InterruptedCall
 from kimi_tui.history.snapshots.other_names import add_other_names
 from kimi_tui.history.snapshots.path_scanner import PathScanner
 from kimi_tui.history.snapshots.project_store import ProjectStore
-from kimi_tui.history.snapshots.rename_detection import NO_RENAMES, Renames, find_renames
+from kimi_tui.history.snapshots.rename_detection import NO_RENAMES, Renames, find_renames, select_renames
 from kimi_tui.history.snapshots.scanner import Scan, Scanner, TooManyFiles
 from kimi_tui.history.snapshots.stat_cache import (
     StatCache,
@@ -99,7 +99,7 @@ class Capture:
         self._coverage_change = ""
         """The reason for partial coverage that began or ended, until it is recorded."""
         self._renames: Renames = NO_RENAMES
-        """The renames that the author of the current changes made, as far as known."""
+        """The renames that the current revert made."""
         self._likely_renames: Renames = NO_RENAMES
         """The renames that the author of the current changes probably made."""
         self._old_inodes: dict[str, int] = {}
@@ -187,8 +187,8 @@ class Capture:
 
         With `paths`, only these and their parent directories are scanned, unless there is no state yet. Files
         in `written` that are unchanged since aren't read again. If a path in `planned` has another entry, the
-        author made the planned one, and the user has changed it since. `renames` are known ones among the
-        changes; others are detected. With `interrupted`, a full scan
+        author made the planned one, and the user has changed it since. `renames` are those of a revert;
+        for other authors, they are detected. With `interrupted`, a full scan
         attributes changes before its end to that call, and later ones to the user or a program that it left.
         Raises ScanCanceled if `deadline` is canceled, and TooManyFiles if there are more than `max_files`.
         After a scan that took too long, only files named by tools are covered.
@@ -210,7 +210,7 @@ class Capture:
             if self._strays is not None:
                 self._strays |= {path for path in (*paths, *detected.changes) if self._key(path) is None}
             self._known_paths.add(paths, detected)
-            later = _separate_later_changes(detected, planned)
+            later = _separate_later_changes(detected, planned, renames)
             self._renames = renames
             result = self._record(author, None, detected, always=always)
             self._renames = NO_RENAMES
@@ -422,12 +422,13 @@ class Capture:
     ) -> str:
         is_complete = self._known_paths.is_complete if is_complete is None else is_complete
         renames: dict[str, str] = {}
-        if self._head is not None and author.who != "coverage":
+        if author.who == "revert":  # it knows them; equal contents may be a copy that it removes
+            renames = select_renames(self._renames, self._entries, changes)
+        elif self._head is not None and author.who != "coverage":
             renames = find_renames(
                 self._entries,
                 changes,
                 self._store.blobs,
-                known=self._renames,
                 likely=self._likely_renames,
                 old_inodes=self._old_inodes,
                 new_inodes=self._new_inodes,
@@ -529,12 +530,25 @@ def _without_zeros(inodes: Mapping[str, int]) -> dict[str, int]:
     return {path: inode for path, inode in inodes.items() if inode}
 
 
-def _separate_later_changes(detected: DetectedChanges, planned: Changes) -> dict[str, Entry | None]:
-    """Reduce the changes to the planned ones. Return the changes that someone made after them."""
+def _separate_later_changes(
+    detected: DetectedChanges, planned: Changes, renames: Renames
+) -> dict[str, Entry | None]:
+    """Reduce the changes to those of a revert. Return the changes that someone made after them.
+
+    A revert changes what is planned, and creates the directories that it needs.
+    """
+    own = {*planned, *renames, *renames.values()} if planned else {*detected.changes}
     later = {
-        path: entry for path, entry in detected.changes.items() if path in planned and planned[path] != entry
+        path: entry
+        for path, entry in detected.changes.items()
+        if (path in planned and planned[path] != entry)
+        or (path not in own and (entry is None or entry.kind != "folder"))
     }
-    detected.changes |= {path: planned[path] for path in later}
+    for path in later:
+        if path in planned:
+            detected.changes[path] = planned[path]
+        else:
+            del detected.changes[path]
     return later
 
 

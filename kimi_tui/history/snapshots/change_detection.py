@@ -137,6 +137,8 @@ def detect_in_paths(
 ) -> DetectedChanges:
     """Read the entries at `paths` and their parent directories, and store the contents. Raises OSError.
 
+    Whatever is known in a directory that doesn't exist any longer is missing, too.
+
     If a file has several names, only the one listed by its directory has an entry; the others count as
     missing. Files for which `known_entry` returns an entry aren't read.
     """
@@ -156,7 +158,18 @@ def detect_in_paths(
         if entries.get(path) != found.entry:
             detected.changes[path] = found.entry
         detected.n_read += 1
+    removed = [
+        path
+        for path, entry in detected.changes.items()
+        if _is_folder(entries.get(path)) and not _is_folder(entry)
+    ]
+    for path in [path for path in entries if removed and any(it in removed for it in parents_of(path))]:
+        detected.changes[path], detected.keys[path] = None, ()
     return detected
+
+
+def _is_folder(entry: Entry | None) -> bool:
+    return entry is not None and entry.kind == "folder"
 
 
 def _attributes_of_folder(path: str) -> FileAttributes | None:
@@ -206,6 +219,8 @@ def update_cache(cache: StatCache, detected: DetectedChanges) -> None:
     added.
     """
     for path, key in detected.keys.items():
+        if path in detected.changes and not _is_folder(detected.changes[path]):
+            cache.folders.pop(path, None)
         folder, _, name = path.rpartition("/")
         cached = cache.folders.get(folder)
         if cached is None or name in cached.skipped:

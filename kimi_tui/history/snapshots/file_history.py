@@ -308,7 +308,7 @@ class FileHistory:
                 except NotOffered as reason:
                     rejected[item.path] = str(reason)
         items = [item for item in items if item.path not in rejected and item.has_effect]
-        rejected |= _reject_uncarried(items)
+        rejected |= _reject_uncarried(items, plan, rejected)
         items = [item for item in items if item.path not in rejected]
         # Only the selected paths are scanned: other changes since the plan are left to the next capture.
         reachable = self._executor.reachable_paths(path for item in items for path in item.paths)
@@ -504,15 +504,28 @@ class FileHistory:
         return ChangeAuthor(who="revert", session=self._store.session)
 
 
-def _reject_uncarried(items: Iterable[PlanItem]) -> dict[str, str]:
-    """Return the paths of those whose content isn't written where it belongs, and why."""
+def _reject_uncarried(
+    items: Iterable[PlanItem], plan: Plan, already_rejected: Collection[str]
+) -> dict[str, str]:
+    """Return the paths of those whose content isn't written where it belongs, or would be written there while
+    it stays, and why.
+    """
     remaining = {item.path: item for item in items}
+    sources = {item.carried_to: item.path for item in plan.items if item.carried_to}
     rejected: dict[str, str] = {}
-    while uncarried := [it for it in remaining.values() if it.carried_to and it.carried_to not in remaining]:
-        for item in uncarried:
-            rejected[item.path] = msg("{path}, where its content goes, isn't reverted", path=item.carried_to)
-            del remaining[item.path]
-    return rejected
+    while True:
+        for path, item in remaining.items():
+            source = sources.get(path, "")
+            is_kept = item.kept_at not in {*already_rejected, *rejected}
+            if not is_kept or (item.carried_to and item.carried_to not in remaining):
+                other = item.carried_to or item.kept_at
+                rejected[path] = msg("{path}, where its content goes, isn't reverted", path=other)
+            elif source and source not in remaining:
+                rejected[path] = msg("{path}, which has its content, isn't reverted", path=source)
+        if not rejected.keys() & remaining:
+            return rejected
+        for path in rejected:
+            remaining.pop(path, None)
 
 
 def _count_lines(blobs: BlobStore, before: Entry | None, after: Entry | None) -> tuple[int, int]:

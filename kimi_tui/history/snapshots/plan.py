@@ -46,6 +46,10 @@ class PlanItem:
     """The path at which the plan writes the current content, if that isn't a plain rename since both paths
     are in use. It is only executed along with that.
     """
+    kept_at: str = ""
+    """The path at which the plan writes the current content again, if it is nowhere else. If that fails, it
+    isn't executed.
+    """
     attributes: FileAttributes | None = None
     """The unusual attributes of what is created again, as far as they are known and can be set."""
     members: "tuple[PlanItem, ...]" = ()

@@ -59,7 +59,9 @@ class ExecutionResult:
     planned: Changes = field(default_factory=dict)
     """The entries of the paths in `done` according to the plan. Someone may have changed them again."""
     renames: Renames = field(default_factory=dict)
-    """What was renamed: new path -> old path."""
+    """What has another name since: new path -> old path. A file that was renamed, or one whose content was
+    written at another path, since both paths are in use.
+    """
 
 
 class ResultRecorder(Protocol):
@@ -137,7 +139,8 @@ class PlanExecutor:
         attributes = {item.path: item.attributes for item in items if item.attributes is not None}
         steps = _number_steps(uid, *_split_items(items), attributes)
         carried = {item.path: item.carried_to for item in items if item.carried_to}
-        steps = [replace(step, carried_to=carried.get(step.path, "")) for step in steps]
+        kept = {item.path: item.kept_at for item in items if item.kept_at}
+        steps = _add_destinations(steps, carried, kept)
         if not steps:
             return ExecutionResult()
         make_private_dir(self._journals)
@@ -164,6 +167,7 @@ class PlanExecutor:
                 "renames": {step.path: step.renamed_from for step in steps if step.renamed_from},
                 "whole_folders": sorted(whole_folders),
                 "carried": carried,
+                "kept": kept,
                 "attributes": {path: each.to_json() for path, each in attributes.items()},
             }
             self._write_json(journal, intention)
@@ -263,7 +267,8 @@ class PlanExecutor:
                 key, source_key = stat_keys.get(step.path, ()), stat_keys.get(step.renamed_from, ())
                 todo.append(replace(step, now=current, seen=key, source_key=source_key))
         todo = _without_broken_renames(todo, failed)
-        todo = _without_uncarried(todo, failed)
+        sources = {step.carried_to: step.path for step in steps if step.carried_to}
+        todo = _without_uncarried(todo, sources, failed)
         whole_folders = {
             folder for folder in whole_folders if not any(path.startswith(f"{folder}/") for path in failed)
         }
@@ -277,7 +282,8 @@ class PlanExecutor:
         not_done = failed.keys() | runner.remaining_folders(steps)
         done = tuple(step.path for step in steps if step.path not in not_done)
         planned = {step.path: step.then for step in steps if step.path not in not_done}
-        return ExecutionResult(done, tuple(failed.items()), runner.written, planned, runner.renamed)
+        renames = {**runner.renamed, **_completed_renames(steps, planned)}
+        return ExecutionResult(done, tuple(failed.items()), runner.written, planned, renames)
 
     def _detect_current(self, steps: list[PlanStep]) -> tuple[Changes, Mapping[str, StatKey]]:
         """Return the current entries of paths that differ from the plan's expectation, and the stat keys."""
@@ -353,6 +359,15 @@ def _number_steps(
     ]
 
 
+def _add_destinations(
+    steps: Iterable[PlanStep], carried: Mapping[str, str], kept: Mapping[str, str]
+) -> list[PlanStep]:
+    return [
+        replace(step, carried_to=carried.get(step.path, ""), kept_at=kept.get(step.path, ""))
+        for step in steps
+    ]
+
+
 def _see_renamed(current_entries: Changes, step: PlanStep) -> PlanStep:
     """Return a step without its rename, if a killed process has already done that."""
     if not step.renamed_from or current_entries.get(step.renamed_from, step.source) is not None:
@@ -360,6 +375,13 @@ def _see_renamed(current_entries: Changes, step: PlanStep) -> PlanStep:
     if kind_of(step.source) == "folder":
         return replace(step, renamed_from="", source=None)
     return step if current_entries.get(step.path, step.now) is None else step.after_rename()
+
+
+def _completed_renames(steps: Iterable[PlanStep], done: Collection[str]) -> Renames:
+    """Return what has another name after the steps at the paths `done`, no matter how they were run."""
+    renames = {step.path: step.renamed_from for step in steps if step.renamed_from}
+    renames |= {step.carried_to: step.path for step in steps if step.carried_to}
+    return {path: old for path, old in renames.items() if path in done and old in done}
 
 
 def _without_broken_renames(steps: list[PlanStep], failed: dict[str, str]) -> list[PlanStep]:
@@ -371,10 +393,18 @@ def _without_broken_renames(steps: list[PlanStep], failed: dict[str, str]) -> li
     return [step for step in steps if step.path not in failed]
 
 
-def _without_uncarried(steps: list[PlanStep], failed: dict[str, str]) -> list[PlanStep]:
-    """Return `steps` without those whose content isn't written at its other path; add them to `failed`."""
-    while uncarried := [step for step in steps if step.carried_to in failed]:
-        failed |= {step.path: failed[step.carried_to] for step in uncarried}
+def _without_uncarried(
+    steps: list[PlanStep], sources: Mapping[str, str], failed: dict[str, str]
+) -> list[PlanStep]:
+    """Return `steps` without those whose content isn't written at its other path, and those that write a
+    content which doesn't leave its old path, one of the `sources`; add them to `failed`.
+    """
+    while broken := [
+        step for step in steps if step.destination in failed or sources.get(step.path) in failed
+    ]:
+        for step in broken:
+            other = step.destination if step.destination in failed else sources[step.path]
+            failed[step.path] = failed[other]
         steps = [step for step in steps if step.path not in failed]
     return steps
 
@@ -431,10 +461,10 @@ def _read_journal(journal: Path, root: Path) -> _Journal | None:
             str(path): FileAttributes.from_json(fields)
             for path, fields in record.get("attributes", {}).items()
         }
-        carried = record.get("carried", {})
+        numbered = _number_steps(journal.stem, recorded, record.get("renames", {}), attributes)
         steps = [
-            replace(step, in_place=step.path in in_place, carried_to=str(carried.get(step.path, "")))
-            for step in _number_steps(journal.stem, recorded, record.get("renames", {}), attributes)
+            replace(step, in_place=step.path in in_place)
+            for step in _add_destinations(numbered, record.get("carried", {}), record.get("kept", {}))
         ]
         folders = {str(path): int(mode) for path, mode in record.get("read_only_folders", {}).items()}
         whole_folders = list(map(str, record.get("whole_folders", ())))

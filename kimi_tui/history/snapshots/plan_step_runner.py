@@ -23,6 +23,8 @@ Phase = Literal[
     "prepare",
     "overwrite",
     "put",
+    "move contents",
+    "remove emptied directories",
     "modes",
 ]
 _PHASES: tuple[Phase, ...] = get_args(Phase)
@@ -56,7 +58,9 @@ class PlanStep:
     """Key of the entry at `renamed_from`."""
     renamed_to: str = ""
     carried_to: str = ""
-    """The path at which another step writes the current content. This one is only run along with it."""
+    """The path at which another step writes the current content. Both are run, or none."""
+    kept_at: str = ""
+    """The path at which another step writes the current content again. This one isn't run if that fails."""
     attributes: FileAttributes | None = None
     """The attributes of what is created again, if they are unusual."""
 
@@ -75,6 +79,11 @@ class PlanStep:
     def stages_file(self) -> bool:
         """Whether the step creates a new file or link, which is renamed to its path at the end."""
         return self.writes_file and not self.in_place
+
+    @property
+    def destination(self) -> str:
+        """The path of another step that has to succeed before this one removes the current content."""
+        return self.carried_to or self.kept_at
 
     @property
     def is_done(self) -> bool:
@@ -110,15 +119,20 @@ class PlanStepRunner:
         """
         failed: dict[str, str] = {}
         ordered = sorted(steps, key=lambda step: step.path)
+        last = _last_steps(ordered)
         with self._target.open_writer() as writer:
             make_writable(writer, self._read_only_folders)
             for phase in _PHASES:
                 remaining = [step for step in ordered if step.path not in failed]
+                if phase in {"remove", "overwrite", "put"}:
+                    remaining = [step for step in remaining if step.path not in last]
                 match phase:
                     case "rename":
                         ordered = self._rename(remaining, writer, whole_folders, failed)
                     case "prepare":
                         failed |= self._stage(remaining, writer)
+                    case "move contents":
+                        self._move_contents([step for step in remaining if step.path in last], writer, failed)
                     case "remove" | "put" if len(remaining) >= _BATCH_FILES:
                         failed |= self._run_in_threads(phase, remaining)
                     case _:
@@ -184,6 +198,24 @@ class PlanStepRunner:
             failed |= {step.path: _reason(error) for step in to_put if step.path not in failed}
         return failed
 
+    def _move_contents(
+        self, steps: Iterable[PlanStep], writer: AtomicFileWriter, failed: dict[str, str]
+    ) -> None:
+        """Run steps that remove contents, each after the one that writes its content elsewhere, if that
+        succeeded. Add those that fail to `failed`.
+        """
+        pending = {step.path: step for step in steps}
+        while pending:
+            ready = [step for step in pending.values() if step.destination not in pending]
+            for step in ready or list(pending.values())[:1]:
+                del pending[step.path]
+                if step.destination in failed:
+                    writer.discard(step.path, temporary=step.temporary)
+                    failed[step.path] = failed[step.destination]
+                    continue
+                for phase in ("remove", "overwrite", "put"):
+                    failed |= self._run_phase(phase, [step], writer)
+
     def _run_in_threads(self, phase: Phase, steps: Sequence[PlanStep]) -> dict[str, str]:
         """Run a phase in several threads, each with its own writer."""
 
@@ -218,7 +250,9 @@ class PlanStepRunner:
                 now in {"file", "link", "omitted"} and not step.writes_file and not step.renamed_to
             ):
                 writer.remove(step.path, expected_key=step.seen)
-            case "remove directories" | "remove left directories" if now == "folder" and then != "folder":
+            case "remove directories" | "remove left directories" | "remove emptied directories" if (
+                now == "folder" and then != "folder"
+            ):
                 is_removed = writer.remove_folder(step.path)
                 if not is_removed and then is not None and phase == "remove left directories":
                     raise PathRejected("the directory isn't empty")
@@ -243,6 +277,20 @@ class PlanStepRunner:
                 writer.set_mode(step.path, step.then.mode)
             case _:
                 pass
+
+
+def _last_steps(steps: Sequence[PlanStep]) -> set[str]:
+    """Return the paths of the steps that can wait until another one has written their content elsewhere."""
+    replaced_folders = [
+        f"{step.path}/" for step in steps if kind_of(step.now) == "folder" and step.writes_file
+    ]
+    return {
+        step.path
+        for step in steps
+        if step.destination
+        and kind_of(step.then) != "folder"
+        and not step.path.startswith(tuple(replaced_folders))
+    }
 
 
 def kind_of(entry: Entry | None) -> str | None:

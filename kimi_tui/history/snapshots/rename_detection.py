@@ -38,15 +38,14 @@ def find_renames(
     changes: Changes,
     blobs: BlobStore,
     *,
-    known: Renames = NO_RENAMES,
     likely: Renames = NO_RENAMES,
     old_inodes: Mapping[str, int] = MappingProxyType({}),
     new_inodes: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, str]:
     """Return the renames among `changes`, which lead from the entries `before`.
 
-    `known` are renames that aren't in doubt; `likely` are those that the program which made the changes
-    reports. The inodes are those of changed paths before and after the changes, if they are known.
+    `likely` are those that the program which made the changes reports. The inodes are those of changed paths
+    before and after the changes, if they are known.
     """
     gone: dict[str, Entry] = {}
     new: dict[str, Entry] = {}
@@ -61,9 +60,8 @@ def find_renames(
                 replaced[path] = old, current
     if not (gone or len(replaced) > 1) or not (new or replaced):
         return {}
-    evidence = _Evidence(known, likely, old_inodes, new_inodes)
+    evidence = _Evidence(likely, old_inodes, new_inodes)
     search = _RenameSearch(gone, new, replaced, _Contents(blobs), evidence)
-    search.pair_known()
     search.pair_equal_contents()
     search.pair_same_files()
     search.pair_similar_contents()
@@ -72,17 +70,24 @@ def find_renames(
     return search.found
 
 
+def select_renames(known: Renames, before: Mapping[str, Entry | None], changes: Changes) -> dict[str, str]:
+    """Return those of the `known` renames that are among `changes`, which lead from the entries `before`."""
+    return {
+        path: old
+        for path, old in known.items()
+        if changes.get(path) is not None and old in changes and before.get(old) is not None
+    }
+
+
 class _Evidence:
     """What shows, besides the contents, that a path has the file of another one."""
 
     def __init__(
         self,
-        known: Renames,
         likely: Renames,
         old_inodes: Mapping[str, int],
         new_inodes: Mapping[str, int],
     ) -> None:
-        self.known = known
         self._likely = likely
         self._old_inodes = old_inodes
         self._new_inodes = new_inodes
@@ -120,12 +125,6 @@ class _RenameSearch:
         self._contents = contents
         self._evidence = evidence
         self._used: set[str] = set()
-
-    def pair_known(self) -> None:
-        """Pair the paths of renames that aren't in doubt."""
-        for path, old in self._evidence.known.items():
-            if path in self._current and old in self._old:
-                self._pair(path, old)
 
     def pair_equal_contents(self) -> None:
         """Pair files and links with the same content: first the same files, then those with similar paths."""

@@ -188,6 +188,8 @@ class Oracle:
             return
         if source.is_dir() and not source.is_symlink() and os.path.lexists(target):
             return
+        if os.path.lexists(target) and os.path.samestat(source.lstat(), target.lstat()):
+            return  # two names of one file stay
         self._make_room(to)
         if os.path.lexists(source):
             source.rename(target)

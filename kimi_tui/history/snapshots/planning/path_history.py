@@ -36,6 +36,11 @@ class PathHistory:
     renames: dict[int, tuple[str, str]] = field(default_factory=dict)
     """The old and the new path by the index of the change that renamed it."""
 
+    @property
+    def former_names(self) -> set[str]:
+        """The paths that the file or directory had before its renames."""
+        return {old for old, _ in self.renames.values()}
+
     def undo_agent_renames(self, path: str) -> str:
         """Return the name of what is now at `path` without the agent's renames. Those of others stay."""
         for index in sorted(self.renames, reverse=True):
@@ -127,7 +132,13 @@ class _HistoryBuilder:
         for path, entry in record.changes.items():
             if path in left and path not in record.renames and entry is None:
                 continue
+            if entry is not None and path not in record.renames:
+                self._resume_replaced(path, record)
             history = self._history_at(path)
+            if _has_other_type(history, entry) and history.undo_agent_renames(path) != path:
+                self._replace(path, record)  # the renamed file or directory doesn't exist any longer
+                self._left.add(path)
+                history = self._history_at(path)
             if path in record.renames:
                 history.renames[len(history.is_agents)] = record.renames[path], path
             self._add_change(history, record, path, entry)
@@ -161,6 +172,24 @@ class _HistoryBuilder:
         if any(history.states):
             self.replaced.append((path, history))
 
+    def _resume_replaced(self, path: str, record: Manifest) -> None:
+        """Continue the history of a file that was replaced after it left `path`, if a revert restores it.
+
+        A revert creates a file at a path that another one left only to restore the one that was there before.
+        """
+        if not self._is_agents(record) or record.author.who != "revert":
+            return
+        if path in self.histories or path not in self._left:
+            return
+        for index in range(len(self.replaced) - 1, -1, -1):
+            replaced_at, history = self.replaced[index]
+            if path in history.former_names or path == replaced_at:
+                del self.replaced[index]
+                if path != replaced_at:
+                    history.renames[len(history.is_agents)] = replaced_at, path
+                self.histories[path] = history
+                return
+
     def _history_at(self, path: str) -> PathHistory:
         if (history := self.histories.get(path)) is None:
             base = self._found[path] if path in self._found else self._target_entries.get(path)
@@ -169,8 +198,7 @@ class _HistoryBuilder:
 
     def _add_change(self, history: PathHistory, record: Manifest, path: str, entry: Entry | None) -> None:
         author = record.author
-        is_agents = author.who in {"call", "revert"} and author.session in self._sessions
-        is_agents = is_agents and (self._only is None or record.id in self._only)
+        is_agents = self._is_agents(record) and (self._only is None or record.id in self._only)
         is_others = author.is_tool_of_other_session(self._sessions)
         is_others = is_others or (record.id, path) in self._other_session_changes.known
         history.states.append(entry)
@@ -181,6 +209,16 @@ class _HistoryBuilder:
             history.command = author.command or author.tool
         if author.who == "background":
             history.task = author.command or author.call
+
+    def _is_agents(self, record: Manifest) -> bool:
+        """Return whether a tool call or revert of this session made the changes of a record."""
+        return record.author.is_tool and record.author.session in self._sessions
+
+
+def _has_other_type(history: PathHistory, entry: Entry | None) -> bool:
+    """Return whether a directory is in the place of a file now, or the other way round."""
+    last = history.states[-1]
+    return last is not None and entry is not None and (last.kind == "folder") != (entry.kind == "folder")
 
 
 def display_name(path: str) -> str:

@@ -96,5 +96,25 @@ def keep_moved_contents(
             items[path] = replace(items[path], action="conflict", note=note)
 
 
+def link_contents(items: dict[str, PlanItem], now: Entries) -> None:
+    """Note where the plan writes contents again that it removes from the only paths which have them."""
+    staying = {entry.ref for path, entry in now.items() if path not in items or not items[path].is_selected}
+    written = {
+        item.then.ref: item.renamed_to or path
+        for path, item in items.items()
+        if item.is_selected and item.then is not None and _content_of(item.now) != item.then.ref
+    }
+    for path, item in items.items():
+        content = _content_of(item.now)
+        is_removed = item.is_selected and not item.renamed_to and content != _content_of(item.then)
+        if is_removed and content in written and content not in staying and not item.carried_to:
+            items[path] = replace(item, kept_at=written[content])
+
+
+def _content_of(entry: Entry | None) -> str:
+    """Return the digest of a file that isn't empty."""
+    return entry.ref if entry is not None and entry.kind == "file" and entry.size else ""
+
+
 def _is_folder(entry: Entry | None) -> bool:
     return entry is not None and entry.kind == "folder"

@@ -20,7 +20,7 @@ from kimi_tui.history.snapshots.planning.path_history import (
     build_path_histories,
     shorten_command,
 )
-from kimi_tui.history.snapshots.planning.plan_rules import keep_moved_contents
+from kimi_tui.history.snapshots.planning.plan_rules import keep_moved_contents, link_contents
 from kimi_tui.history.snapshots.planning.rename_undo import RenameUndo
 from kimi_tui.wire.timeline import ConflictChoice
 
@@ -82,6 +82,7 @@ class Planner:
         keep_moved_contents(items, {path: histories[path] for path in unresolved}, current_entries)
         renames.respect_folders(holds_uncovered)
         renames.join()
+        link_contents(items, current_entries)
         ordered = []
         for number, path in enumerate(sorted(items)):
             deadline.check(len(items) + number, 2 * len(items))
