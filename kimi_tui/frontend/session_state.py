@@ -95,6 +95,8 @@ class SessionViewState:
     """Steering messages that the engine may not have recorded yet."""
     is_replaying: bool = False
     is_compacting: bool = False
+    previous_model: str = ""
+    """The model before the last switch. Empty before the first one."""
     requests: tuple[UserRequest, ...] = ()
     first_request_at: float = 0.0
     """When the first request became the first. It isn't on the screen until the batch has been applied."""
@@ -144,6 +146,15 @@ class SessionViewState:
     def read_only(self) -> bool:
         """Whether the session is read-only."""
         return self.session is not None and self.session.read_only
+
+    @property
+    def last_model(self) -> str:
+        """The model that was used before this one; of two models, the other one. Empty if there is none."""
+        models = self.session.models if self.session is not None else ()
+        others = [name for name in models if self.session is not None and name != self.session.model]
+        if self.previous_model in others:
+            return self.previous_model
+        return others[0] if len(others) == 1 else ""
 
     @property
     def is_demo(self) -> bool:
@@ -354,6 +365,8 @@ def _apply_status(state: SessionViewState, status: StatusUpdate) -> SessionViewS
 
 
 def _apply_session(state: SessionViewState, session: SessionInfo) -> SessionViewState:
+    if state.session is not None and session.model != state.session.model:
+        state = replace(state, previous_model=state.session.model)
     if state.session is None or state.session.session_id == session.session_id:
         return replace(state, session=session)
     return SessionViewState(
@@ -363,4 +376,5 @@ def _apply_session(state: SessionViewState, session: SessionInfo) -> SessionView
         unacknowledged_steers=state.unacknowledged_steers,
         sent_count=state.sent_count,
         is_replaying=state.is_replaying,
+        previous_model=state.previous_model,
     )

@@ -18,6 +18,7 @@ from kimi_tui.frontend.text.cache_misses import cache_miss_lines
 from kimi_tui.frontend.text.fleet_progress import fleet_text
 from kimi_tui.frontend.text.message_passages import match_label, passage_line, quote_message
 from kimi_tui.frontend.text.models import (
+    LAST_MODEL,
     no_thinking_text,
     thinking_change_text,
     thinking_label,
@@ -79,6 +80,8 @@ async def _help(context: CommandContext, _: str) -> None:
 async def _model(context: CommandContext, name: str) -> None:
     session = context.state.session
     models = session.models if session is not None else ()
+    if name == LAST_MODEL:
+        name = context.state.last_model
     if not name:
         current = session.model if session is not None else ""
         options = [(it, f"{it}, {tr('current')}" if it == current else it) for it in models]

@@ -8,6 +8,8 @@ from kimi_tui.frontend.number_format import format_tokens
 from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.wire.session import ModelDetails, SessionInfo
 
+LAST_MODEL = "-"
+"""Argument of /model for the model that was used before this one."""
 _LEVELS: dict[ThinkingEffort, str] = {
     "off": tr_lazy("off"),
     "low": tr_lazy("low"),

@@ -3,6 +3,7 @@
 from kimi_tui.base.thinking_effort import THINKING_EFFORTS, parse_thinking_effort
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.text.models import (
+    LAST_MODEL,
     level_name,
     no_thinking_text,
     thinking_change_text,
@@ -32,6 +33,10 @@ async def _model(host: CommandHost, argument: str) -> None:
     if session is None or not models:
         host.notify(tr("No models configured. Use /login to connect one."), severity="warning")
         return
+    if argument == LAST_MODEL:
+        argument = host.state.last_model
+        if argument:
+            host.notify(tr("Model: {name}", name=argument), topic="model")
     if not argument:
         choice = await host.dialogs.choose_model(session)
         if choice is not None:
@@ -203,7 +208,7 @@ COMMANDS = (
         name="model",
         summary="Switch to another model",
         run=_model,
-        argument="[NAME [LEVEL]]",
+        argument="[NAME [LEVEL]|-]",
         choices=_model_names,
         binding_id="app.model",
     ),

@@ -11,6 +11,7 @@ from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.timeline import RevertScope
 
 _DRY_RUN = "--dry-run"
+_LAST = "last"
 _SCOPES = get_args(RevertScope)
 
 
@@ -31,13 +32,16 @@ async def _revert(host: CommandHost, argument: str) -> None:
         host.command(RunSlash(f"revert {argument}"))
     elif not words:
         host.toggle_pane("timeline")
+    elif words == [_LAST]:
+        host.timeline.revert_to_number(None)
     elif len(numbers) == 1 and len(scopes) <= 1 and len(words) == len(numbers) + len(scopes):
         scope: RevertScope = scopes[0] if scopes else "both"  # type: ignore[assignment]
         host.timeline.revert_to_number(int(numbers[0]), scope=scope)
     else:
         host.notify(
             tr(
-                "Use /revert N, optionally followed by conversation, files or turn. N is a checkpoint number."
+                "Use /revert last, or /revert N, optionally followed by conversation, files or turn. N is a "
+                "checkpoint number."
             ),
             severity="error",
         )
@@ -146,7 +150,7 @@ TIMELINE_COMMANDS = (
         name="revert",
         summary="Preview a revert to a checkpoint and run it",
         run=_revert,
-        argument="[N [conversation|files|turn]]",
+        argument="[last|N [conversation|files|turn]]",
         aliases=("rewind",),
     ),
     UiCommand(name="undo", summary="Undo the last revert", run=_undo, argument="[--dry-run]"),

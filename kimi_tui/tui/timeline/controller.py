@@ -167,6 +167,8 @@ class TimelineController:
                 self.leave()
             case "undo" | "redo":
                 self.undo_or_redo(action)
+            case "back" if node is None and request.row_kind is None:
+                self.revert_to_number(None)
             case _ if node is None and request.row_kind is None:
                 self._host.notify(tr("This is the current state. Choose a checkpoint below."))
             case _ if node is None:
@@ -218,14 +220,19 @@ class TimelineController:
         elif self._pane is not None:
             self._pane.view.highlight_checkpoint(node.uid)
 
-    def revert_to_number(self, number: int, *, scope: RevertScope = "both", note: str = "") -> None:
-        """Show the plan of a revert to the checkpoint with this number and run it if the user confirms."""
+    def revert_to_number(self, number: int | None, *, scope: RevertScope = "both", note: str = "") -> None:
+        """Show the plan of a revert to the checkpoint with this number, by default the last prompt, and run
+        it if the user confirms.
+        """
         if not self._is_read_only():
             self._start(self._revert_to_number(number, scope, note))
 
-    async def _revert_to_number(self, number: int, scope: RevertScope, note: str) -> None:
-        node = (await self._loader.load_all()).find_by_id(number)
-        if node is None:
+    async def _revert_to_number(self, number: int | None, scope: RevertScope, note: str) -> None:
+        tree = await self._loader.load_all()
+        node = _last_prompt(tree) if number is None else tree.find_by_id(number)
+        if node is None and number is None:
+            self._host.notify(tr("No prompt to revert yet."))
+        elif node is None:
             self._notify_missing(number)
         else:
             await self._plan(propose_revert(node, scope=scope, note=note))

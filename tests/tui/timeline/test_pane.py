@@ -16,6 +16,7 @@ from kimi_tui.wire.commands import (
     Compare,
     ForkSession,
     NameCheckpoint,
+    PlanRevert,
     PlanSwitch,
     ReadBranch,
     ShowTimeline,
@@ -194,6 +195,13 @@ async def test_keys_name_fork_and_compare_checkpoints(open_timeline: Any) -> Non
         await harness.wait_until(lambda: harness.commands_of(Compare))
         assert harness.commands_of(Compare) == [Compare(0, 12)]
         assert view(harness).compare_uid == ""
+
+
+async def test_enter_on_the_current_state_reverts_the_last_prompt(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(PlanRevert))
+        assert harness.commands_of(PlanRevert) == [PlanRevert(9)]
 
 
 async def test_b_requests_the_plan_of_a_branch_and_explains_when_there_is_none(open_timeline: Any) -> None:
