@@ -285,6 +285,26 @@ async def timeline(driver: AppDriver) -> None:
     await driver.wait_for("tools ")
 
 
+async def review(driver: AppDriver) -> None:
+    """A review of two turns, with a comment on a line."""
+    await driver.send("the login form returns 500, fix it")
+    await driver.answer_request("Allow EditFile", "y")
+    await driver.wait_for("Fixed. A form")
+    await driver.send("also reject locked users")
+    await driver.answer_request("Allow EditFile", "y")
+    await driver.answer_request("Allow the changes", "y")
+    await driver.wait_for("Locked users are rejected")
+    await driver.send("/review ")
+    await driver.wait_for("1/")
+    await driver.pilot.press("right")
+    await driver.wait_for("validate")
+    await driver.pilot.press("end", "c")
+    await driver.wait_for("omment on line")
+    await driver.send("Is a locked user told why?")
+    await driver.wait_for("1 comment")
+    await driver.wait_for("send comments")
+
+
 async def approval(driver: AppDriver) -> None:
     """An edit that awaits approval."""
     await driver.send("the login form returns 500, fix it")
@@ -315,6 +335,7 @@ SCREENSHOTS = (
     Screenshot(
         "timeline", timeline, [*FIX, *locked_scripts(8), *LOCKED_DONE, *locked_scripts(10)], size=(140, 42)
     ),
+    Screenshot("review", review, [*FIX, *locked_scripts(8), *LOCKED_DONE], size=(110, 22)),
     Screenshot("conversation", conversation, FIX, size=(120, 40)),
     Screenshot("approval", approval, FIX),
     Screenshot("danger", dangerous_command, CLEAN, size=(100, 28), theme="light"),

@@ -62,7 +62,17 @@ from kimi_tui.wire.commands import (
 )
 from kimi_tui.wire.model_setup import ConnectModel, FindModels
 from kimi_tui.wire.permissions import ChangePermission, ConfirmGrants, ListPermissions
-from kimi_tui.wire.review import AddComment, ListComments, RemoveComment, SendComments
+from kimi_tui.wire.review import (
+    AddComment,
+    EditComment,
+    ListComments,
+    MarkViewed,
+    ReadPlannedFile,
+    RemoveComment,
+    RevertHunks,
+    ReviewChanges,
+    SendComments,
+)
 from kimi_tui.wire.settings import ChangeSetting, ListSettings
 from kimi_tui.wire.why import ExplainLine
 
@@ -205,12 +215,24 @@ class CommandDispatcher:
                 self._turns.add(timeline.bisect.prompt_for_model(), group)
             case AddComment():
                 await timeline.review.add(command)
+            case EditComment():
+                await timeline.review.edit(command)
             case RemoveComment():
                 await timeline.review.remove(command)
-            case ListComments():
-                await timeline.review.send_list()
+            case ListComments(plan=plan):
+                await timeline.review.send_list(plan)
             case SendComments():
-                self._turns.add(await timeline.review.take_prompt(), group)
+                prompt = await timeline.review.take_prompt()
+                await timeline.reviewer.end_review()
+                self._turns.add(prompt, group)
+            case ReviewChanges():
+                await timeline.reviewer.review(command)
+            case ReadPlannedFile():
+                await timeline.reviewer.read_file(command)
+            case MarkViewed():
+                await timeline.reviewer.mark_viewed(command)
+            case RevertHunks():
+                await timeline.reviewer.revert_hunks(command)
             case ExplainLine():
                 await timeline.why.explain(command)
             case PlanRevert():

@@ -2,6 +2,7 @@
 
 from kimi_tui.frontend.text.agents import agents_text
 from kimi_tui.frontend.text.bisect import result_text
+from kimi_tui.frontend.text.change_review import planned_file_text, review_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.review import comments_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text, revert_text
@@ -11,7 +12,7 @@ from kimi_tui.wire.agent_list import AgentList
 from kimi_tui.wire.bisect import BisectResult
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import Event, Notification
-from kimi_tui.wire.review import CommentList
+from kimi_tui.wire.review import ChangeReview, CommentList, PlannedFileContent
 from kimi_tui.wire.timeline import Comparison, PatchWritten, Reverted, RevertPlan, SessionForked
 from kimi_tui.wire.why import LineReason
 
@@ -33,6 +34,10 @@ def render_reply(event: Event) -> str:
             parts = why_text(event)
         case CommentList():
             parts = comments_text(event)
+        case ChangeReview():
+            parts = review_text(event)
+        case PlannedFileContent():
+            parts = planned_file_text(event)
         case SessionForked():
             parts = fork_text(event)
         case AgentList():

@@ -19,6 +19,7 @@ from kimi_tui.frontend.message_batch import ConversationMessage
 from kimi_tui.frontend.number_format import format_duration
 from kimi_tui.frontend.text.agents import agents_text
 from kimi_tui.frontend.text.bisect import progress_text, result_text
+from kimi_tui.frontend.text.change_review import planned_file_text, review_text
 from kimi_tui.frontend.text.checks import check_result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.review import comments_text
@@ -70,7 +71,7 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
-from kimi_tui.wire.review import CommentList
+from kimi_tui.wire.review import ChangeReview, CommentList, PlannedFileContent
 from kimi_tui.wire.timeline import Comparison, PatchWritten, SessionForked
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.why import LineReason
@@ -240,6 +241,10 @@ class EventPrinter:
                 self._print_section(why_text(message))
             case CommentList():
                 self._print_section(comments_text(message))
+            case ChangeReview():
+                self._print_section(review_text(message))
+            case PlannedFileContent():
+                self._print_section(planned_file_text(message))
             case SessionForked():
                 self._print_section(fork_text(message))
             case AgentList():

@@ -27,6 +27,14 @@ from kimi_tui.wire.events import Reply, Report, RevertPlan
 from kimi_tui.wire.message_search import MessageMatches
 from kimi_tui.wire.model_setup import ModelConnected, ModelSources, SetupCommand
 from kimi_tui.wire.permissions import PermissionChanged, PermissionCommand, PermissionList
+from kimi_tui.wire.review import (
+    ChangeReview,
+    CommentCommand,
+    CommentList,
+    PlannedFileContent,
+    ReadPlannedFile,
+    ReviewChanges,
+)
 from kimi_tui.wire.session_list import SessionList, SessionPreview
 from kimi_tui.wire.settings import SettingChanged, SettingsCommand, SettingsList
 from kimi_tui.wire.timeline import (
@@ -37,6 +45,7 @@ from kimi_tui.wire.timeline import (
     Timeline,
     TimelineUpdate,
 )
+from kimi_tui.wire.why import ExplainLine, LineReason
 
 _REPLIES: tuple[type, ...] = (*get_args(Reply | Report), BranchContent)
 _TYPES_BY_COMMAND: dict[type, tuple[type, ...]] = {
@@ -46,7 +55,11 @@ _TYPES_BY_COMMAND: dict[type, tuple[type, ...]] = {
     PlanRevert: (RevertPlan,),
     PlanSwitch: (RevertPlan,),
     ForkSession: (SessionForked,),
+    ReviewChanges: (ChangeReview,),
+    ReadPlannedFile: (PlannedFileContent,),
     ReadTask: (TaskText,),
+    ExplainLine: (LineReason,),
+    **dict.fromkeys(get_args(CommentCommand), (CommentList,)),
     ListSessions: (SessionList,),
     RenameSession: (SessionList,),
     DeleteSession: (SessionList,),

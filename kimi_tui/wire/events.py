@@ -30,7 +30,7 @@ from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.message_search import MessageMatches
 from kimi_tui.wire.model_setup import ModelConnected, ModelSources
 from kimi_tui.wire.permissions import PermissionChanged, PermissionList
-from kimi_tui.wire.review import CommentList
+from kimi_tui.wire.review import ChangeReview, CommentList, PlannedFileContent
 from kimi_tui.wire.session import CostUpdate as CostUpdate
 from kimi_tui.wire.session import MCPLoadingBegin as MCPLoadingBegin
 from kimi_tui.wire.session import MCPLoadingEnd as MCPLoadingEnd
@@ -194,6 +194,8 @@ Report = (
     | CheckResult
     | LineReason
     | CommentList
+    | ChangeReview
+    | PlannedFileContent
 )
 """Replies to commands, and results of checks. The conversation shows them, unless a dialog asked for them."""
 Reply = (
@@ -266,6 +268,10 @@ TimelineEvent = (
     | RevertPlan
     | Comparison
     | PatchWritten
+    | LineReason
+    | CommentList
+    | ChangeReview
+    | PlannedFileContent
     | Reverted
     | Notification
     | SessionInfo

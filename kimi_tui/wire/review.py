@@ -1,7 +1,8 @@
-"""Review: comments on lines, which are sent to the agent as one prompt."""
+"""Review: the changes between two checkpoints, and comments on lines, which are sent as one prompt."""
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.wire.base_command import BaseCommand
+from kimi_tui.wire.timeline import PlannedFile
 
 
 @frozen
@@ -13,6 +14,18 @@ class AddComment(BaseCommand):
     line: int
     """From 1."""
     text: str
+    plan: str = ""
+    """The ChangeReview in whose later state the line has this number; empty for the current files."""
+
+
+@frozen
+class EditComment(BaseCommand):
+    """Replace the text of a comment. The reply is a CommentList."""
+
+    id: int
+    text: str
+    plan: str = ""
+    """As in ListComments."""
 
 
 @frozen
@@ -20,11 +33,16 @@ class RemoveComment(BaseCommand):
     """Remove a comment. The reply is a CommentList."""
 
     id: int
+    plan: str = ""
+    """As in ListComments."""
 
 
 @frozen
 class ListComments(BaseCommand):
     """List the comments, with the lines where they are now. The reply is a CommentList."""
+
+    plan: str = ""
+    """The ChangeReview in whose later state the lines are numbered; empty for the current files."""
 
 
 @frozen
@@ -32,7 +50,58 @@ class SendComments(BaseCommand):
     """Send all comments to the agent as one prompt, and remove them."""
 
 
-ReviewCommand = AddComment | RemoveComment | ListComments | SendComments
+@frozen
+class ReviewChanges(BaseCommand):
+    """Compare the files for a review. The reply is a ChangeReview."""
+
+    scheduling = "plan"
+
+    before: int | None = None
+    """The checkpoint from which changes are reviewed; None for the first one after the last review, or of the
+    session.
+    """
+    after: int | None = None
+    """None for the current files."""
+
+
+@frozen
+class ReadPlannedFile(BaseCommand):
+    """Read the diff and the hunks of one file of a RevertPlan or ChangeReview. The reply is a
+    PlannedFileContent.
+
+    Plans and reviews are kept until several newer ones have been sent.
+    """
+
+    scheduling = "plan"
+
+    plan: str
+    """The id of the plan or review; empty for the latest review."""
+    path: str
+    """The file as named in the plan, or its number there, from 1."""
+
+
+@frozen
+class MarkViewed(BaseCommand):
+    """Mark files of a review as viewed, or remove the mark. A file loses its mark when it changes again."""
+
+    plan: str
+    paths: tuple[str, ...]
+    viewed: bool = True
+
+
+@frozen
+class RevertHunks(BaseCommand):
+    """Revert hunks of the latest review by their numbers, as one revert of files."""
+
+    scheduling = "revert"
+    needs_idle = True
+
+    hunks: tuple[str, ...]
+    """`2.1` is the first hunk of the second file, `2` the whole file."""
+
+
+CommentCommand = AddComment | EditComment | RemoveComment | ListComments | SendComments
+ReviewCommand = CommentCommand | ReviewChanges | ReadPlannedFile | MarkViewed | RevertHunks
 
 
 @frozen(kw_only=True)
@@ -54,3 +123,37 @@ class CommentList:
     """The comments that haven't been sent. Not in kimi-cli."""
 
     comments: tuple[ReviewComment, ...] = ()
+    plan: str = ""
+    """The ChangeReview in whose later state the lines are numbered; empty for the current files."""
+
+
+@frozen(kw_only=True)
+class ChangeReview:
+    """The files that differ between two checkpoints, or a checkpoint and now. Not in kimi-cli.
+
+    A file is described by what a revert of its change does, without diff and hunks: ReadPlannedFile reads
+    those.
+    """
+
+    id: str = ""
+    """Names the review in other commands."""
+    before: int
+    after: int | None = None
+    """None for the current files. Only then can hunks be reverted."""
+    files: tuple[PlannedFile, ...] = ()
+    viewed: tuple[str, ...] = ()
+    """The paths of the files that are marked as viewed and haven't changed since."""
+    note: str = ""
+    """Why there is nothing to compare, or what is missing."""
+
+
+@frozen(kw_only=True)
+class PlannedFileContent:
+    """A file of a plan or review with its diff and hunks. Not in kimi-cli."""
+
+    plan: str
+    number: int
+    """Its number in the plan, from 1."""
+    file: PlannedFile
+    is_review: bool = False
+    """Whether it is part of a ChangeReview."""

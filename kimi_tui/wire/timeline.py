@@ -170,6 +170,8 @@ class PlannedFile:
     """The one of `choices` that is the default."""
     renamed_to: str = ""
     """The old name that the file or directory gets back, whatever the action is; empty if there is none."""
+    is_on_request: bool = False
+    """Whether its diff and hunks are missing because they are sent only on request, by ReadPlannedFile."""
 
     @property
     def names(self) -> str:
@@ -195,6 +197,8 @@ class RevertPlan:
     """Number of the user's messages that would leave the current branch."""
     remarks: tuple[str, ...] = ()
     """What the user should know besides, such as changes that the revert doesn't affect."""
+    id: str = ""
+    """Names the plan in ReadPlannedFile; empty without files."""
 
 
 @frozen

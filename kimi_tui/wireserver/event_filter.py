@@ -15,7 +15,7 @@ _EXTENSION_TYPES = {
     "PermissionList", "PermissionChanged",
     "ArgumentChoices", "AgentList", "WindowFilling", "BisectProgress", "BisectResult",
     "CheckResult",
-    "LineReason", "CommentList",
+    "LineReason", "CommentList", "ChangeReview", "PlannedFileContent",
 }  # fmt: skip
 _EXTENSION_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure", "files"),

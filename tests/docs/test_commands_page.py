@@ -143,7 +143,7 @@ async def test_the_custom_command_of_the_page_sends_its_prompt(home: SessionEnv)
     (line,) = [line for heading, line in LINES if heading == CUSTOM_COMMANDS]
     home.script("text: reviewed")
     async with home.open_session() as front:
-        info = next(it for it in front.of(SessionInfo)[-1].slash_commands if it.name == "review")
+        info = next(it for it in front.of(SessionInfo)[-1].slash_commands if it.name == "bugs")
         assert (info.description, info.argument) == ("Review a file for bugs", "FILE [FOCUS]")
         front.send(RunSlash(line.removeprefix("/")))
         assert (await front.wait_for(TurnEnd)).outcome == "finished"

@@ -43,3 +43,8 @@ def test_the_choices_for_a_conflict(snap_compare: Any, tmp_path: Path) -> None:
 def test_the_timeline(snap_compare: Any, tmp_path: Path) -> None:
     app, act = timeline_app(tmp_path, ("f3", "down", "down", "down"), "dark")
     assert snap_compare(app, terminal_size=(120, 40), run_before=act)
+
+
+def test_the_review(snap_compare: Any, tmp_path: Path) -> None:
+    app, act = timeline_app(tmp_path, ("f3", "end", "r", "n", "x"), "light")
+    assert snap_compare(app, terminal_size=(80, 24), run_before=act)

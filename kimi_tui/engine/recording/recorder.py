@@ -29,7 +29,7 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.fragments import merge_fragments
 from kimi_tui.wire.requests import ApprovalRequest
-from kimi_tui.wire.review import CommentList
+from kimi_tui.wire.review import ChangeReview, CommentList, PlannedFileContent
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
@@ -63,6 +63,8 @@ _NOT_RECORDED = (
     CheckResult,
     LineReason,
     CommentList,
+    ChangeReview,
+    PlannedFileContent,
     Reply,
 )
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from dataclasses import replace
 
 from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.disk_errors import reason_of
@@ -10,11 +11,12 @@ from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.json_codec import from_jsonable, to_jsonable
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.session_files import SessionFiles
-from kimi_tui.engine.review.stored_comment import StoredComment
+from kimi_tui.engine.review.stored_comment import MAX_COMMENT_TEXT, StoredComment
+from kimi_tui.engine.timeline.shown_plans import ShownPlan, ShownPlans
 from kimi_tui.history.session import Session
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.wire.event_sender import EventSender
-from kimi_tui.wire.review import AddComment, CommentList, RemoveComment, ReviewComment
+from kimi_tui.wire.review import AddComment, CommentList, EditComment, RemoveComment, ReviewComment
 
 logger = logging.getLogger(__name__)
 
@@ -25,11 +27,18 @@ class ReviewService:
     """Keeps the comments of a session in `review.json`. Its methods raise KimiTuiError."""
 
     def __init__(
-        self, *, session: Session, files: SessionFiles, workspace: PathScope, sender: EventSender
+        self,
+        *,
+        session: Session,
+        files: SessionFiles,
+        workspace: PathScope,
+        shown_plans: ShownPlans,
+        sender: EventSender,
     ) -> None:
         self._session = session
         self._files = files
         self._workspace = workspace
+        self._shown_plans = shown_plans
         self._sender = sender
 
     async def add(self, command: AddComment) -> None:
@@ -43,40 +52,59 @@ class ReviewService:
 
         comments = await asyncio.to_thread(self._read)
         number = max((comment.id for comment in comments), default=0) + 1
-        new = await self._files.worker.use(locate_comment, command, workspace=self._workspace, number=number)
+        new = await self._files.worker.use(
+            locate_comment,
+            command,
+            workspace=self._workspace,
+            number=number,
+            review=self._find_review(command.plan),
+        )
         await asyncio.to_thread(self._write, [*comments, new])
-        await self.send_list()
+        await self.send_list(command.plan)
+
+    async def edit(self, command: EditComment) -> None:
+        """Replace the text of a comment, and send the list."""
+        comments = await asyncio.to_thread(self._read)
+        edited = [
+            replace(it, text=command.text[:MAX_COMMENT_TEXT]) if it.id == command.id else it
+            for it in comments
+        ]
+        if all(it.id != command.id for it in comments):
+            raise _unknown_comment(command.id)
+        await asyncio.to_thread(self._write, edited)
+        await self.send_list(command.plan)
 
     async def remove(self, command: RemoveComment) -> None:
         """Remove a comment, and send the list."""
         comments = await asyncio.to_thread(self._read)
         rest = [comment for comment in comments if comment.id != command.id]
         if len(rest) == len(comments):
-            raise UsageError(
-                msg("Comment {number} doesn't exist.", number=command.id), hint="/comment lists the comments."
-            )
+            raise _unknown_comment(command.id)
         await asyncio.to_thread(self._write, rest)
-        await self.send_list()
+        await self.send_list(command.plan)
 
-    async def send_list(self) -> None:
-        """Send the comments with their current lines."""
-        self._sender.send(CommentList(await self._current_comments()))
+    async def send_list(self, plan: str = "") -> None:
+        """Send the comments with their current lines, or those in the later state of a review."""
+        self._sender.send(CommentList(await self._follow_comments(self._find_review(plan)), plan))
 
     async def take_prompt(self) -> str:
         """Return the prompt with all comments, and remove them."""
-        comments = await self._current_comments()
+        comments = await self._follow_comments()
         if not comments:
             raise UsageError("There are no comments to send.", hint="Write one with /comment FILE:LINE TEXT.")
         await asyncio.to_thread(self._write, [])
         return build_prompt(comments)
 
-    async def _current_comments(self) -> tuple[ReviewComment, ...]:
+    def _find_review(self, plan: str) -> ShownPlan | None:
+        return self._shown_plans.find(plan) if plan else None
+
+    async def _follow_comments(self, review: ShownPlan | None = None) -> tuple[ReviewComment, ...]:
         comments = await asyncio.to_thread(self._read)
         if not comments:
             return ()
         from kimi_tui.engine.review.comment_positions import follow_comments
 
-        return await self._files.worker.use(follow_comments, comments)
+        return await self._files.worker.use(follow_comments, comments, review)
 
     def _read(self) -> list[StoredComment]:
         try:
@@ -97,6 +125,12 @@ class ReviewService:
                 msg("Can't save the comments: {reason}.", reason=reason_of(error)),
                 hint="Free some disk space.",
             ) from error
+
+
+def _unknown_comment(number: int) -> UsageError:
+    return UsageError(
+        msg("Comment {number} doesn't exist.", number=number), hint="/comment lists the comments."
+    )
 
 
 def build_prompt(comments: tuple[ReviewComment, ...]) -> str:

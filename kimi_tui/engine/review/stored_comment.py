@@ -2,6 +2,9 @@
 
 from kimi_tui.base.frozen import frozen
 
+MAX_COMMENT_TEXT = 10_000
+"""Maximum number of characters of a comment."""
+
 
 @frozen(kw_only=True)
 class StoredComment:

@@ -23,7 +23,16 @@ from kimi_tui.wire.commands import (
     WritePatch,
 )
 from kimi_tui.wire.file_choice_options import parse_file_choices
-from kimi_tui.wire.review import AddComment, ListComments, RemoveComment, SendComments
+from kimi_tui.wire.review import (
+    AddComment,
+    EditComment,
+    ListComments,
+    ReadPlannedFile,
+    RemoveComment,
+    RevertHunks,
+    ReviewChanges,
+    SendComments,
+)
 from kimi_tui.wire.timeline import FileChoice, RevertScope
 from kimi_tui.wire.why import ExplainLine
 
@@ -208,12 +217,30 @@ def _parse_comment(argument: str) -> TimelineCommand:
             return SendComments()
         case ["--remove", number] if number.isdecimal() and len(number) < 16:
             return RemoveComment(int(number))
+        case ["--edit", rest] if len(parts := rest.split(maxsplit=1)) == 2 and _parse_numbers(parts[:1]):
+            return EditComment(int(parts[0]), parts[1])
         case [place, text] if (location := parse_location(place)) is not None:
             return AddComment(*location, text)
         case _:
             raise UsageError(
                 "/comment requires a line and a text.",
-                hint="Type /comment FILE:LINE TEXT, /comment --remove N, or /comment --send.",
+                hint="Type /comment FILE:LINE TEXT, --edit N TEXT, --remove N, or --send.",
+            )
+
+
+def _parse_review(argument: str) -> TimelineCommand:
+    words = argument.split()
+    match words:
+        case ["--file", _, *_]:
+            return ReadPlannedFile("", argument.split(maxsplit=1)[1].strip())
+        case ["--revert", *hunks] if hunks:
+            return RevertHunks(tuple(hunks))
+        case _ if len(words) <= 2 and len(numbers := _parse_numbers(words)) == len(words):
+            return ReviewChanges(*numbers)
+        case _:
+            raise UsageError(
+                "/review takes one or two checkpoint numbers.",
+                hint="Type /review [N [M]], /review --file FILE, or /review --revert FILE.HUNK.",
             )
 
 
@@ -274,8 +301,14 @@ def timeline_slash_commands(lists: TimelineLists, *, read_only: bool = False) ->
         ),
         TimelineSlashCommand(
             "comment",
-            "Comment on a line: /comment FILE:LINE TEXT; also --remove N, or --send all to the agent",
+            "Comment on a line: /comment FILE:LINE TEXT; also --edit N TEXT, --remove N, or --send all to"
+            " the agent",
             _parse_comment,
+        ),
+        TimelineSlashCommand(
+            "review",
+            "List the changed files: /review [N [M]]; also --file FILE for its hunks, or --revert FILE.HUNK",
+            _parse_review,
         ),
         TimelineSlashCommand(
             "name", "Name a checkpoint: /name N TEXT; without TEXT, remove its name", _parse_name

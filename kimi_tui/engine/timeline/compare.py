@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Literal
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.coverage import describe_coverage
 from kimi_tui.engine.files.session_files import SessionFiles
-from kimi_tui.engine.timeline.file_diff import build_diff
+from kimi_tui.engine.timeline.file_diff import MAX_DIFFS, build_diff
 from kimi_tui.engine.timeline.revert_messages import display_item_path
 from kimi_tui.engine.timeline.revert_target import find_checkpoint, unavailable_reason
 from kimi_tui.history.checkpoint_tree import CheckpointTree
@@ -72,6 +73,9 @@ def _build_compared_file(history: "FileHistory", item: PlanItem, *, number: int)
     path = display_item_path(item)
     if item.action == "not covered":
         return ComparedFile(path, "not covered", note=item.note, by=item.by)
-    diff, no_diff = build_diff(history, item, number=number)
+    if number < MAX_DIFFS:
+        diff, no_diff = build_diff(history, item)
+    else:
+        diff, no_diff = None, msg("No diff: only the first {count} files have one.", count=MAX_DIFFS)
     change = _CHANGE_KINDS.get(item.action, "changed")
     return ComparedFile(path, change, item.added, item.removed, diff, by=item.by, no_diff=no_diff)

@@ -17,14 +17,12 @@ _MAX_DIFF_CHARACTERS = 100_000
 """Maximum total size of the two texts of a diff."""
 
 
-def build_diff(history: "FileHistory", item: PlanItem, *, number: int) -> tuple[DiffBlock | None, str]:
-    """Return the diff of the file with this number, counted from 0; or None and why it can't be shown."""
+def build_diff(history: "FileHistory", item: PlanItem) -> tuple[DiffBlock | None, str]:
+    """Return the diff of a file; or None and why it can't be shown."""
     if item.action == "rename":
         return None, _describe_rename(item)
     if (reason := _describe_other_change(item.now, item.then)) is not None:
         return None, reason
-    if number >= MAX_DIFFS:
-        return None, msg("No diff: only the first {count} files have one.", count=MAX_DIFFS)
     if (contents := history.contents(item.now, item.then)) is None:
         return None, history.no_text_reason(item)
     texts = contents[0].decode("utf-8", "replace"), contents[1].decode("utf-8", "replace")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from kimi_tui.engine.timeline.file_diff import MAX_DIFFS
 from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.snapshots.hunk import find_hunks, split_lines
@@ -15,31 +14,22 @@ _MAX_BYTES = 200_000
 """Maximum total size of two versions whose hunks are listed."""
 
 
-def build_choices(
-    history: FileHistory, item: PlanItem, path: str, *, number: int
-) -> tuple[PlannedChoice, ...]:
-    """Return the choices for the file of this number if both the agent and the user changed it.
-
-    `path` is its path in the plan.
-    """
+def build_choices(history: FileHistory, item: PlanItem, path: str) -> tuple[PlannedChoice, ...]:
+    """Return the choices for a file, with `path` in the plan, if both the agent and the user changed it."""
     choices = []
     for version in item.versions:
-        texts = history.contents(item.now, version.then) if number < MAX_DIFFS else None
-        hunks = _hunks(texts, path)
+        hunks = find_changes(history.contents(item.now, version.then), path)
         added, removed = sum(hunk.added for hunk in hunks), sum(hunk.removed for hunk in hunks)
         action = _action(version, item.now)
         choices.append(PlannedChoice(version.choice, added, removed, hunks, action))
     return tuple(choices)
 
 
-def build_hunks(history: FileHistory, item: PlanItem, path: str, *, number: int) -> tuple[PlannedHunk, ...]:
-    """Return the hunks of the change that the plan makes; none if it can't be shown by lines.
-
-    Files after the first `MAX_DIFFS` have none, like diffs.
-    """
-    if item.action == "not covered" or number >= MAX_DIFFS:
+def build_hunks(history: FileHistory, item: PlanItem, path: str) -> tuple[PlannedHunk, ...]:
+    """Return the hunks of the change that the plan makes; none if it can't be shown by lines."""
+    if item.action == "not covered":
         return ()
-    return _hunks(history.contents(item.now, item.then), path)
+    return find_changes(history.contents(item.now, item.then), path)
 
 
 def _action(version: ItemVersion, now: Entry | None) -> PlannedAction:
@@ -52,7 +42,7 @@ def _action(version: ItemVersion, now: Entry | None) -> PlannedAction:
     return "restore" if version.choice == "checkpoint" else "merge"
 
 
-def _hunks(texts: tuple[bytes, bytes] | None, path: str) -> tuple[PlannedHunk, ...]:
+def find_changes(texts: tuple[bytes, bytes] | None, path: str) -> tuple[PlannedHunk, ...]:
     """Return the hunks that lead from one text to the other; none without texts, or if they are too long."""
     if texts is None or len(texts[0]) + len(texts[1]) > _MAX_BYTES:
         return ()

@@ -31,6 +31,7 @@ from kimi_tui.engine.timeline.revert_target import (
     is_state_pending,
     unavailable_reason,
 )
+from kimi_tui.engine.timeline.shown_plans import ShownPlans
 from kimi_tui.history.context import Context
 from kimi_tui.history.conversation_store import RevertResult
 from kimi_tui.history.records import Checkpoint
@@ -75,12 +76,14 @@ class RevertExecutor:
         files: SessionFiles,
         todos: SessionTodos,
         timeline_publisher: TimelinePublisher,
+        shown_plans: ShownPlans,
         sender: EventSender,
     ) -> None:
         self._session = session
         self._context = context
         self._files = files
         self._todos = todos
+        self._shown_plans = shown_plans
         self._timeline_publisher = timeline_publisher
         self._sender = sender
         self._targets = RevertTargets(session, context)
@@ -101,6 +104,17 @@ class RevertExecutor:
     async def plan_switch(self, command: PlanSwitch) -> None:
         """Send the plan of a branch switch. Raises KimiTuiError."""
         await self._send_plan(await self._targets.for_branch(command.branch, command.to, "both"))
+
+    async def plan_files(self, checkpoint: int) -> "tuple[Plan | None, str]":
+        """Return the plan for a revert of the files to a checkpoint, and what it lacks; or None and why.
+
+        A later revert of files there counts as chosen in this plan. Raises KimiTuiError.
+        """
+        target = await self._targets.for_checkpoint(checkpoint, "files")
+        plan, note = await self._build_plan(target)
+        if plan is not None:
+            self._shown_states[_plan_key(target)] = plan.head
+        return plan, note
 
     async def revert(self, command: Revert) -> None:
         """Revert to a checkpoint. Raises KimiTuiError."""
@@ -163,6 +177,7 @@ class RevertExecutor:
                 target.branch,
                 turns,
                 plan.remarks if plan is not None else (),
+                self._shown_plans.add(plan) if plan is not None else "",
             )
         )
 

@@ -1,15 +1,16 @@
 """Messages about reverts: notes for the model, and the files of a plan for front ends."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.engine.files.coverage import display_path, unique_path
-from kimi_tui.engine.timeline.file_diff import build_diff
+from kimi_tui.engine.timeline.file_diff import MAX_DIFFS, build_diff
 from kimi_tui.history.message_history import is_note
 from kimi_tui.history.snapshots.plan import Plan, PlanItem
-from kimi_tui.wire.timeline import PlannedFile, RevertReason, RevertScope
+from kimi_tui.wire.timeline import PlannedAction, PlannedChoice, PlannedFile, RevertReason, RevertScope
 
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.file_history import FileHistory
@@ -20,34 +21,82 @@ _MAX_LISTED = 40
 
 
 def build_planned_files(history: "FileHistory", plan: Plan) -> tuple[PlannedFile, ...]:
-    """Return the plan's files as front ends see them."""
+    """Return the plan's files as front ends see them. Those after the first `MAX_DIFFS` lack diff and
+    hunks.
+    """
+    return tuple(
+        build_planned_file(history, item) if number < MAX_DIFFS else build_file_without_diff(item)
+        for number, item in enumerate(plan.items)
+    )
+
+
+def build_planned_file(history: "FileHistory", item: PlanItem) -> PlannedFile:
+    """Return a planned file with its diff and hunks."""
     from kimi_tui.engine.timeline.planned_hunks import build_choices, build_hunks
 
-    files = []
-    for number, item in enumerate(plan.items):
-        path = display_item_path(item)
-        choices = build_choices(history, item, path, number=number)
-        diff, no_diff = None, ""
-        if item.action != "not covered":
-            diff, no_diff = build_diff(history, item, number=number)
-        files.append(
-            PlannedFile(
-                path,
-                item.action,
-                added=item.added,
-                removed=item.removed,
-                ticked=item.is_selected,
-                note=item.note,
-                diff=diff,
-                by=item.by,
-                no_diff=no_diff,
-                hunks=() if choices else build_hunks(history, item, path, number=number),
-                choices=choices,
-                choice=item.default_choice if choices else None,
-                renamed_to=_display_as(item, item.renamed_to) if item.renamed_to else "",
-            )
-        )
-    return tuple(files)
+    file = build_file_without_diff(item)
+    choices = build_choices(history, item, file.path)
+    diff, no_diff = None, ""
+    if item.action != "not covered":
+        diff, no_diff = build_diff(history, item)
+    return replace(
+        file,
+        diff=diff,
+        no_diff=no_diff,
+        hunks=() if choices else build_hunks(history, item, file.path),
+        choices=choices,
+        choice=item.default_choice if choices else None,
+        is_on_request=False,
+    )
+
+
+def build_file_without_diff(item: PlanItem) -> PlannedFile:
+    """Return a planned file whose diff and hunks are sent on request."""
+    return PlannedFile(
+        display_item_path(item),
+        item.action,
+        added=item.added,
+        removed=item.removed,
+        ticked=item.is_selected,
+        note=item.note,
+        by=item.by,
+        no_diff=msg("The diff isn't shown yet: there are many files.")
+        if item.action != "not covered"
+        else "",
+        choices=tuple(PlannedChoice(it.choice) for it in item.versions),
+        choice=item.default_choice if item.versions else None,
+        renamed_to=_display_as(item, item.renamed_to) if item.renamed_to else "",
+        is_on_request=item.action != "not covered",
+    )
+
+
+def build_reviewed_file(history: "FileHistory", item: PlanItem) -> PlannedFile:
+    """Return a file of a review with its diff and hunks, whose action is that of undoing the whole change."""
+    return _as_reviewed(history, item, build_planned_file(history, item))
+
+
+def build_reviewed_files(history: "FileHistory", plan: Plan) -> tuple[PlannedFile, ...]:
+    """Return the files of a review, without diffs and hunks. Counts are those of the whole change."""
+    return tuple(_as_reviewed(history, item, build_file_without_diff(item)) for item in plan.items)
+
+
+def _as_reviewed(history: "FileHistory", item: PlanItem, file: PlannedFile) -> PlannedFile:
+    if item.action == "not covered":
+        return file
+    whole = next((it for it in item.versions if it.choice == "checkpoint"), None)
+    then = whole.then if whole is not None else item.then
+    action: PlannedAction = "restore"
+    if then is None or item.now is None:
+        action = "delete" if then is None else "recreate"
+    elif item.renamed_to:
+        action = "rename"
+    if whole is None:
+        return replace(file, action=action)
+    from kimi_tui.engine.timeline.planned_hunks import find_changes
+
+    hunks = find_changes(history.contents(item.now, then), file.path)
+    added, removed = sum(hunk.added for hunk in hunks), sum(hunk.removed for hunk in hunks)
+    return replace(file, action=action, added=added, removed=removed)
 
 
 def incomplete_note(plan: Plan) -> str:

@@ -21,6 +21,7 @@ from kimi_tui.engine.files.coverage import covered_dirs, display_path, excluded_
 from kimi_tui.engine.files.left_commands import LeftCommands
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.files.snapshot_worker import HistoryFactory, SnapshotWorker
+from kimi_tui.engine.review.change_reviewer import ChangeReviewer
 from kimi_tui.engine.review.review_service import ReviewService
 from kimi_tui.engine.session.notices import Severity, build_notice
 from kimi_tui.engine.session.todos import SessionTodos
@@ -29,6 +30,7 @@ from kimi_tui.engine.timeline.publisher import TimelinePublisher
 from kimi_tui.engine.timeline.recovery import recover_revert
 from kimi_tui.engine.timeline.revert_executor import RevertExecutor
 from kimi_tui.engine.timeline.revert_target import is_state_pending
+from kimi_tui.engine.timeline.shown_plans import ShownPlans
 from kimi_tui.engine.why.why_service import WhyService
 from kimi_tui.history.check_log import CheckLog
 from kimi_tui.history.context import Context
@@ -94,12 +96,14 @@ class TimelineService:
         self.publisher = TimelinePublisher(
             session=session, context=context, files=self.files, sender=sender, checks=self._step_checks
         )
+        shown_plans = ShownPlans()
         self.reverts = RevertExecutor(
             session=session,
             context=context,
             files=self.files,
             todos=todos,
             timeline_publisher=self.publisher,
+            shown_plans=shown_plans,
             sender=sender,
         )
         self.commands = TimelineCommands(
@@ -111,7 +115,17 @@ class TimelineService:
             timeline_publisher=self.publisher,
             sender=sender,
         )
-        self.review = ReviewService(session=session, files=self.files, workspace=workspace, sender=sender)
+        self.review = ReviewService(
+            session=session, files=self.files, workspace=workspace, shown_plans=shown_plans, sender=sender
+        )
+        self.reviewer = ChangeReviewer(
+            session=session,
+            context=context,
+            files=self.files,
+            reverts=self.reverts,
+            shown_plans=shown_plans,
+            sender=sender,
+        )
         self.why = WhyService(
             session=session,
             store=SessionStore(data_dir),

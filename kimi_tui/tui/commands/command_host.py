@@ -50,6 +50,10 @@ class TimelineNavigator(Protocol):
         """Show how the files differ between two checkpoints, by default the last prompt's and now."""
         ...
 
+    def review_numbers(self, before: int | None, after: int | None) -> None:
+        """Let the user review the changes between two checkpoints, by default since the last review."""
+        ...
+
 
 class CommandDialogs(Protocol):
     """The dialogs that commands open."""

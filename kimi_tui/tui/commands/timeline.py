@@ -104,6 +104,19 @@ async def _diff(host: CommandHost, argument: str) -> None:
         host.notify(tr("Use /diff, /diff N or /diff N M. N and M are checkpoint numbers."), severity="error")
 
 
+async def _review(host: CommandHost, argument: str) -> None:
+    words = argument.split()
+    if len(words) <= 2 and all(word.isdecimal() for word in words):
+        numbers = [int(word) for word in words]
+        host.timeline.review_numbers(*numbers, *[None] * (2 - len(numbers)))
+    elif words[0] in ("--file", "--revert"):
+        host.command(RunSlash(f"review {argument}"))
+    else:
+        host.notify(
+            tr("Use /review, /review N or /review N M. N and M are checkpoint numbers."), severity="error"
+        )
+
+
 async def _bisect(host: CommandHost, argument: str) -> None:
     result = host.state.bisect_result
     offers = bisect_offers(result) if result is not None else []
@@ -172,6 +185,12 @@ TIMELINE_COMMANDS = (
         name="diff",
         summary="Show file changes since your last prompt or between checkpoints",
         run=_diff,
+        argument="[N [M]]",
+    ),
+    UiCommand(
+        name="review",
+        summary="Review the changes since the last review or between checkpoints, and comment on lines",
+        run=_review,
         argument="[N [M]]",
     ),
 )

@@ -123,6 +123,7 @@ TIMELINE_KEYS = (
     Key("timeline.look", "o", "ask('look')", "read this branch"),
     Key("timeline.fork", "F", "ask('fork')", "fork the session from here"),
     Key("timeline.compare", "d", "ask('compare')", "compare: mark this, then another"),
+    Key("timeline.review", "r", "ask('review')", "review the changes between this and now"),
     Key("timeline.mail", "m", "ask('mail')", "D-Mail: revert and leave the model a note"),
     Key("timeline.name", "n", "ask('name')", "name this"),
     Key("timeline.filter", "slash", "ask('filter')", "filter by text, file or tool"),
@@ -173,6 +174,31 @@ HUNK_KEYS = (
 CHANGES_KEYS = (
     Key("changes.bring_back", "enter", "bring_back", "restore this file, with a preview"),
     Key("changes.patch", "w", "write_patch", "save all changes as a patch file"),
+    Key("changes.review", "r", "review", "review the changes"),
+)
+
+CHANGE_REVIEW_KEYS = (
+    Key("changereview.up", "up,k", "move(-1)", "previous line"),
+    Key("changereview.down", "down,j", "move(1)", "next line"),
+    Key("changereview.page_up", "pageup,ctrl+u", "page(-1)", "page up"),
+    Key("changereview.page_down", "pagedown,ctrl+d", "page(1)", "page down"),
+    Key("changereview.first", "home,g", "edge(-1)", "start of the file"),
+    Key("changereview.last", "end,G", "edge(1)", "end of the file"),
+    Key("changereview.previous_hunk", "p,N", "move_hunk(-1)", "previous hunk"),
+    Key("changereview.next_hunk", "n", "move_hunk(1)", "next hunk"),
+    Key("changereview.previous_file", "left,h,shift+tab", "move_file(-1)", "previous file"),
+    Key("changereview.next_file", "right,l,tab", "move_file(1)", "next file"),
+    Key("changereview.viewed", "v", "mark_viewed", "mark the file as viewed, and go to the next one"),
+    Key("changereview.comment", "c,enter", "comment", "comment on this line, or edit its comment"),
+    Key("changereview.delete", "delete,D", "delete_comment", "delete the comment of this line"),
+    Key("changereview.send", "S", "send", "send all comments to the agent"),
+    Key("changereview.mark", "space,x", "toggle_hunk", "mark this hunk to be reverted, or keep it"),
+    Key("changereview.mark_all", "a", "toggle_all_hunks", "mark all hunks of the file, or keep them"),
+    Key("changereview.revert", "r", "revert", "revert the marked hunks, with a preview"),
+    Key("changereview.why", "w", "explain", "show who wrote this line, and why"),
+    Key("changereview.layout", "s", "layout", "side by side, or one column"),
+    Key("changereview.copy", "y", "copy", "copy the diff of the file"),
+    Key("changereview.close", "escape,q,ctrl+c", "close", "close"),
 )
 
 BRANCH_KEYS = (

@@ -2,6 +2,7 @@
 
 from textual.content import Content
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.text.timeline import patch_text
 from kimi_tui.i18n.translate import tr, tr_n, translate_message
@@ -17,8 +18,13 @@ from kimi_tui.wire.commands import Compare, WritePatch
 from kimi_tui.wire.timeline import Comparison, PatchWritten, TimelineNode
 
 
-class ChangesDialog(FilesDialog[str | None]):
-    """Shows a comparison once it arrives. Returns the path of a file to restore, or None."""
+@frozen
+class ReviewRequested:
+    """The user wants to review the changes."""
+
+
+class ChangesDialog(FilesDialog[str | ReviewRequested | None]):
+    """Shows a comparison once it arrives. Returns the path of a file to restore, ReviewRequested, or None."""
 
     BINDINGS = bindings(CHANGES_KEYS)
 
@@ -84,6 +90,7 @@ class ChangesDialog(FilesDialog[str | None]):
         first = self.key_labels.first_key
         return [
             KeyHint(first("changes.bring_back"), tr("restore this file"), "bring_back", "bold"),
+            KeyHint(first("changes.review"), tr("review"), "review"),
             KeyHint(first("changes.patch"), tr("write a patch"), "write_patch"),
             *hints,
         ]
@@ -93,6 +100,11 @@ class ChangesDialog(FilesDialog[str | None]):
         row = self.files.highlighted_row
         if self._can_write and isinstance(row, FileRow):
             self.dismiss(row.path)
+
+    def action_review(self) -> None:
+        """Return that the user wants to review the changes."""
+        if self._can_write and self.files.has_rows:
+            self.dismiss(ReviewRequested())
 
     def action_write_patch(self) -> None:
         """Write all differences to a patch file for git."""

@@ -13,6 +13,7 @@ from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen.timeline_place import TimelinePlace
+from kimi_tui.tui.timeline.changes_dialog import ReviewRequested
 from kimi_tui.tui.timeline.dialogs import TimelineDialogs
 from kimi_tui.tui.timeline.pane import TimelinePane
 from kimi_tui.tui.timeline.request import TimelineRequest
@@ -31,6 +32,7 @@ from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import ForkSession, NameCheckpoint
 from kimi_tui.wire.events import Notification, SessionInfo, TurnBegin, TurnEnd
+from kimi_tui.wire.review import ChangeReview, CommentList, PlannedFileContent
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
@@ -43,6 +45,7 @@ from kimi_tui.wire.timeline import (
     TimelineNode,
     TimelineUpdate,
 )
+from kimi_tui.wire.why import LineReason
 
 
 class TimelineController:
@@ -137,7 +140,17 @@ class TimelineController:
                     self._session_id = session_id
                 case TurnBegin() | TurnEnd():
                     self._handle_turn(message)
-                case RevertPlan() | Comparison() | PatchWritten() | BranchContent() | Notification():
+                case (
+                    RevertPlan()
+                    | Comparison()
+                    | PatchWritten()
+                    | BranchContent()
+                    | ChangeReview()
+                    | PlannedFileContent()
+                    | CommentList()
+                    | LineReason()
+                    | Notification()
+                ):
                     if self._dialogs.deliver(message):
                         batch.drop_from_conversation(message)
                 case _:
@@ -153,6 +166,7 @@ class TimelineController:
     def _handle_revert(self) -> None:
         """Show the current state. The focus stays in the pane, so that `u` undoes a revert from there."""
         self._loader.expect_revert()
+        self._dialogs.handle_revert()
         if self._pane is not None and self._pane.is_mounted:
             self._pane.view.action_edge(-1)
         self._place.preview_checkpoint(None)
@@ -174,19 +188,21 @@ class TimelineController:
             case _ if node is None:
                 self._host.notify(tr("The session starts here. Choose a checkpoint above."))
             case "back" if request.row_kind == "branch" and branch is not None:
-                self._open_plan(propose_switch(branch, self._branch_title(branch)))
+                self.open_plan(propose_switch(branch, self._branch_title(branch)))
             case "back":
-                self._open_plan(propose_revert(node))
+                self.open_plan(propose_revert(node))
             case "conversation" | "files" | "turn":
-                self._open_plan(propose_revert(node, scope=action))
+                self.open_plan(propose_revert(node, scope=action))
             case "mail":
-                self._open_plan(propose_revert(node, writes_note=True))
+                self.open_plan(propose_revert(node, writes_note=True))
             case "preview":
                 self._start(self._compare(node, None))
             case "compare":
                 self._start(self._compare(node, request.other_node))
+            case "review":
+                self.review_numbers(node.id, None)
             case "switch" if branch is not None:
-                self._open_plan(propose_switch(branch, self._branch_title(branch)))
+                self.open_plan(propose_switch(branch, self._branch_title(branch)))
             case "look" if branch is not None:
                 self._start(self._view_branch(branch))
             case "switch" | "look":
@@ -310,7 +326,23 @@ class TimelineController:
         else:
             await self._compare(first, second)
 
-    def _open_plan(self, proposal: RevertProposal) -> None:
+    def review_numbers(self, before: int | None, after: int | None) -> None:
+        """Let the user review the changes between two checkpoints. Without `before`, begin after the last
+        review; without `after`, end with the current files.
+        """
+        if not self._is_read_only():
+            self._start(self._review(before, after))
+
+    async def _review(self, before: int | None, after: int | None) -> None:
+        tree = await self._loader.load_all()
+        missing = next((it for it in (before, after) if it is not None and tree.find_by_id(it) is None), None)
+        if missing is not None:
+            self._notify_missing(missing)
+        else:
+            await self._dialogs.review(before, after, tree=tree, planner=self)
+
+    def open_plan(self, proposal: RevertProposal) -> None:
+        """Show the plan of a proposal, and run it if the user confirms."""
         if not self._is_read_only():
             self._start(self._plan(proposal))
 
@@ -326,8 +358,13 @@ class TimelineController:
             self._wire.command(command)
 
     async def _compare(self, before: TimelineNode, after: TimelineNode | None) -> None:
-        if (proposal := await self._dialogs.compare(before, after)) is not None:
-            await self._plan(proposal)
+        match await self._dialogs.compare(before, after):
+            case RevertProposal() as proposal:
+                await self._plan(proposal)
+            case ReviewRequested():
+                await self._review(before.id, after.id if after is not None else None)
+            case None:
+                pass
 
     async def _view_branch(self, branch: TimelineBranch) -> None:
         if (proposal := await self._dialogs.view_branch(branch, self._branch_title(branch))) is not None:

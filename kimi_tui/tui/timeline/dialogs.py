@@ -8,17 +8,20 @@ from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.timeline.branch_dialog import BranchDialog
-from kimi_tui.tui.timeline.changes_dialog import ChangesDialog
+from kimi_tui.tui.timeline.changes_dialog import ChangesDialog, ReviewRequested
 from kimi_tui.tui.timeline.plan_dialog import PlanDialog
 from kimi_tui.tui.timeline.query_dialog import Query, QueryDialog, Reply
 from kimi_tui.tui.timeline.revert_proposal import (
     RevertCommand,
+    RevertPlanner,
     RevertProposal,
     propose_file_restore,
     propose_switch,
 )
+from kimi_tui.tui.timeline.tree import TimelineTree
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import Notification
+from kimi_tui.wire.review import ChangeReview, CommentList, PlannedFileContent
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
@@ -27,6 +30,7 @@ from kimi_tui.wire.timeline import (
     TimelineBranch,
     TimelineNode,
 )
+from kimi_tui.wire.why import LineReason
 
 T = TypeVar("T")
 
@@ -50,7 +54,7 @@ class TimelineDialogs:
         self._wire = wire
         self._key_labels = key_labels
         self._dialog: QueryDialog[Any] | None = None
-        """The open dialog."""
+        """The open dialog, which may cover another one."""
         self._pending_replies = 0
         """Number of requested replies that haven't arrived yet."""
 
@@ -60,15 +64,35 @@ class TimelineDialogs:
             PlanDialog(proposal, host=self._host, queries=self, key_labels=self._key_labels)
         )
 
-    async def compare(self, before: TimelineNode, after: TimelineNode | None) -> RevertProposal | None:
-        """Show how the files differ between two checkpoints. Return the file that the user wants to restore.
+    async def compare(
+        self, before: TimelineNode, after: TimelineNode | None
+    ) -> RevertProposal | ReviewRequested | None:
+        """Show how the files differ between two checkpoints. Return the file that the user wants to restore,
+        or that they want to review the changes.
 
         Without `after`, compare with the current files.
         """
-        path = await self._show(
+        result = await self._show(
             ChangesDialog(before, after, host=self._host, queries=self, key_labels=self._key_labels)
         )
-        return propose_file_restore(path, before) if path is not None else None
+        return propose_file_restore(result, before) if isinstance(result, str) else result
+
+    async def review(
+        self, before: int | None, after: int | None, *, tree: TimelineTree, planner: RevertPlanner
+    ) -> None:
+        """Let the user review the changes between two checkpoints, or a checkpoint and now."""
+        from kimi_tui.tui.review.review_screen import ReviewScreen
+
+        screen = ReviewScreen(
+            before,
+            after,
+            tree=tree,
+            planner=planner,
+            host=self._host,
+            queries=self,
+            key_labels=self._key_labels,
+        )
+        await self._show(screen)
 
     async def view_branch(self, branch: TimelineBranch, title: str) -> RevertProposal | None:
         """Show the messages of a branch. Return the switch to it if the user requests that."""
@@ -84,9 +108,9 @@ class TimelineDialogs:
         return propose_switch(branch, title) if should_switch else None
 
     async def _show(self, dialog: QueryDialog[T]) -> T | None:
-        self._dialog = dialog
+        covered, self._dialog = self._dialog, dialog
         result = await self._screen.app.push_screen_wait(dialog)
-        self._dialog = None
+        self._dialog = covered
         return result
 
     # queries and replies
@@ -106,7 +130,16 @@ class TimelineDialogs:
         if not self._pending_replies:
             return False
         match message:
-            case RevertPlan() | Comparison() | PatchWritten() | BranchContent():
+            case (
+                RevertPlan()
+                | Comparison()
+                | PatchWritten()
+                | BranchContent()
+                | ChangeReview()
+                | PlannedFileContent()
+                | CommentList()
+                | LineReason()
+            ):
                 if dialog is not None:
                     dialog.show_reply(message)
             case Notification(severity=severity):
@@ -122,3 +155,8 @@ class TimelineDialogs:
         """Update the open dialog after a turn has begun or ended."""
         if self._dialog is not None:
             self._dialog.handle_turn_change()
+
+    def handle_revert(self) -> None:
+        """Update the open dialog after a revert."""
+        if self._dialog is not None:
+            self._dialog.handle_revert()

@@ -52,6 +52,7 @@ class PaneHints:
             self._hint("timeline.back", revert_label, "ask('back')", "bold"),
             *self._replaced_branch_hints(view, uid),
             self._hint("timeline.preview", tr("changes since"), "ask('preview')"),
+            self._hint("timeline.review", tr("review"), "ask('review')"),
             *self._undo_hints(view),
             self._leave_hint(view),
             self._hint("timeline.conversation", tr("conversation only"), "ask('conversation')"),

@@ -1,6 +1,7 @@
 """Plan dialog: previews what a revert would do and asks for confirmation."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from textual import getters, on
 from textual.content import Content
@@ -21,7 +22,8 @@ from kimi_tui.tui.timeline.revert_proposal import RevertCommand, RevertProposal
 from kimi_tui.tui.widgets.hunk_view import FileHunks, HunkView
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.tui.widgets.line_view import LineView
-from kimi_tui.wire.timeline import ConflictChoice, PlannedFile, RevertPlan, RevertScope
+from kimi_tui.wire.review import PlannedFileContent, ReadPlannedFile
+from kimi_tui.wire.timeline import ConflictChoice, FileChoice, PlannedFile, RevertPlan, RevertScope
 
 _SCOPE_LABELS: dict[RevertScope, str] = {
     "both": tr_lazy("conversation + files"),
@@ -59,6 +61,10 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         """The latest plans by whether they are for a single turn."""
         self._shown_plan: RevertPlan | None = None
         self._selection = PlanSelection((), ())
+        self._requested: set[str] = set()
+        """The files of the plan whose hunks were requested."""
+        self._undecided: dict[str, FileChoice] = {}
+        """The decisions of the proposal about files whose hunks haven't arrived yet."""
 
     def header_widgets(self) -> Sequence[Widget]:
         """Return the scope selector and the note field."""
@@ -80,7 +86,9 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
     # the plan
 
     def show_reply(self, reply: Reply) -> None:
-        """Show a plan that has arrived."""
+        """Show a plan that has arrived, or the hunks of one of its files."""
+        if isinstance(reply, PlannedFileContent):
+            self._add_file_content(reply)
         if isinstance(reply, RevertPlan):
             self._plans[reply.scope == "turn"] = reply
             if self._shown_plan is None or "turn" in (reply.scope, self._shown_plan.scope):
@@ -100,8 +108,12 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
             return
         if plan is not self._shown_plan:
             self._shown_plan = plan
-            selected_paths = self._initial_selection(plan)
-            self._selection = PlanSelection(plan.files, selected_paths)
+            self._requested = set()
+            self._selection = PlanSelection(plan.files, self._initial_selection(plan))
+            self._undecided = {it.path: it for it in self._proposal.decisions}
+            for file in plan.files:
+                self._apply_decision(plan, file)
+            selected_paths = set(self._selection.paths)
             rows: list[FileListRow] = [
                 chosen_plan_row(file, plan.reason, self._selection)
                 for file in sorted(plan.files, key=_is_unrelated)
@@ -117,7 +129,37 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         self.files.set_dimmed(self._scope == "conversation")
         self._show_plan_summary()
 
+    def _apply_decision(self, plan: RevertPlan, file: PlannedFile) -> None:
+        """Select what the proposal has decided about a file; request its hunks first if they are missing."""
+        decision = self._undecided.get(file.path)
+        if decision is None:
+            return
+        if file.is_on_request and decision.hunks is not None:
+            self._request_file(plan, file)
+            return
+        self._selection.decide(self._undecided.pop(file.path))
+
+    def _request_file(self, plan: RevertPlan, file: PlannedFile) -> None:
+        if plan.id and file.path not in self._requested:
+            self._requested.add(file.path)
+            self._queries.ask(ReadPlannedFile(plan.id, file.path))
+
+    def _add_file_content(self, content: PlannedFileContent) -> None:
+        """Show the diff and the hunks of a file that weren't part of the plan."""
+        plan, file = self._shown_plan, content.file
+        if plan is None or content.plan != plan.id:
+            return
+        files = tuple(file if it.path == file.path else it for it in plan.files)
+        self._shown_plan = self._plans[self._scope == "turn"] = plan = replace(plan, files=files)
+        self._selection.replace_file(file)
+        self._apply_decision(plan, file)
+        self._show_selection(file.path)
+        self._show_plan_summary()
+        self.show_hints()
+
     def _initial_selection(self, plan: RevertPlan) -> set[str]:
+        if self._proposal.decisions:
+            return {it.path for it in self._proposal.decisions} & {file.path for file in plan.files}
         only_path = self._proposal.only_path
         if only_path is None:
             return _suggested_paths(plan)
@@ -195,6 +237,10 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         """Show the hunks of a file, or the details of another row."""
         if isinstance(row, FileRow):
             self._show_hunks(row)
+            plan = self._shown_plan
+            file = next((it for it in plan.files if it.path == row.path), None) if plan is not None else None
+            if plan is not None and file is not None and file.is_on_request:
+                self._request_file(plan, file)
         else:
             self._hunk_view.show_only(FileDetail(row))
         self.show_hints()
@@ -332,7 +378,7 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
     def action_go(self) -> None:
         """Confirm the plan."""
         plan = self._shown_plan
-        if plan is None:
+        if plan is None or self._undecided.keys() & {file.path for file in plan.files}:
             return
         selected_paths = self.files.selected_paths
         if self._scope in ("files", "turn") and not selected_paths:

@@ -17,6 +17,19 @@ class PlanSelection:
         self._excluded: dict[str, set[str]] = {}
         """The hunks of selected files that are excluded, by path."""
 
+    def replace_file(self, file: PlannedFile) -> None:
+        """Replace a file by the same one with its hunks."""
+        self._files[file.path] = file
+
+    def decide(self, decision: FileChoice) -> None:
+        """Select a file as decided. Hunks that it doesn't have are ignored."""
+        self.paths.add(decision.path)
+        if decision.choice is not None:
+            self.choose(decision.path, decision.choice)
+        if decision.hunks is not None:
+            ids = {hunk.id for hunk in self.hunks_of(decision.path)}
+            self.toggle_hunks(decision.path, self.included(decision.path) - (ids & {*decision.hunks}))
+
     def choice_of(self, path: str) -> ConflictChoice | None:
         """Return the choice for a file; None if it has none."""
         file = self._files.get(path)

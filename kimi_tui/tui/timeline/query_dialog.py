@@ -6,11 +6,45 @@ from textual.screen import ModalScreen
 
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.wire.commands import Compare, PlanRevert, PlanSwitch, ReadBranch, WritePatch
+from kimi_tui.wire.review import (
+    AddComment,
+    ChangeReview,
+    CommentList,
+    EditComment,
+    ListComments,
+    PlannedFileContent,
+    ReadPlannedFile,
+    RemoveComment,
+    ReviewChanges,
+)
 from kimi_tui.wire.timeline import BranchContent, Comparison, PatchWritten, RevertPlan
+from kimi_tui.wire.why import ExplainLine, LineReason
 
 T = TypeVar("T")
-Query = PlanRevert | PlanSwitch | Compare | WritePatch | ReadBranch
-Reply = RevertPlan | Comparison | PatchWritten | BranchContent
+Query = (
+    PlanRevert
+    | PlanSwitch
+    | Compare
+    | WritePatch
+    | ReadBranch
+    | ReviewChanges
+    | ReadPlannedFile
+    | AddComment
+    | EditComment
+    | RemoveComment
+    | ListComments
+    | ExplainLine
+)
+Reply = (
+    RevertPlan
+    | Comparison
+    | PatchWritten
+    | BranchContent
+    | ChangeReview
+    | PlannedFileContent
+    | CommentList
+    | LineReason
+)
 
 
 class TimelineQueries(Protocol):
@@ -40,3 +74,6 @@ class QueryDialog(ModalScreen[T], Generic[T]):
 
     def handle_turn_change(self) -> None:
         """Update what depends on whether a turn is running."""
+
+    def handle_revert(self) -> None:
+        """Update what depends on the files after a revert."""

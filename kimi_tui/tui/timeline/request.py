@@ -18,6 +18,7 @@ TimelineAction = Literal[
     "look",
     "fork",
     "compare",
+    "review",
     "mail",
     "name",
     "leave",

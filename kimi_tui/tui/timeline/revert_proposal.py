@@ -1,7 +1,7 @@
 """Reverts, undos, redos and branch switches that the plan dialog proposes to the user."""
 
 from dataclasses import dataclass
-from typing import Literal, assert_never
+from typing import Literal, Protocol, assert_never
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.i18n.translate import tr
@@ -27,6 +27,8 @@ class RevertProposal:
     """The scope that is selected first."""
     only_path: str | None = None
     """The file that is selected first; None for those that the plan suggests."""
+    decisions: tuple[FileChoice, ...] = ()
+    """The files and hunks that are selected first; empty for those that the plan suggests."""
     can_add_note: bool = False
     """Whether the user can add a note for the model."""
     writes_note: bool = False
@@ -75,6 +77,14 @@ class RevertProposal:
                 assert_never(self.target)
 
 
+class RevertPlanner(Protocol):
+    """Shows the plan of a revert, and runs it if the user confirms."""
+
+    def open_plan(self, proposal: RevertProposal) -> None:
+        """Show the plan of a proposal above the open dialogs."""
+        ...
+
+
 def propose_revert(
     node: TimelineNode, *, scope: RevertScope = "both", writes_note: bool = False, note: str = ""
 ) -> RevertProposal:
@@ -106,6 +116,19 @@ def propose_file_restore(path: str, node: TimelineNode) -> RevertProposal:
         scopes=("files",),
         scope="files",
         only_path=path,
+    )
+
+
+def propose_hunks(node: TimelineNode, decisions: tuple[FileChoice, ...]) -> RevertProposal:
+    """Propose to revert hunks of the changes since a checkpoint."""
+    return RevertProposal(
+        target=node,
+        title=tr("Revert changes since {checkpoint}", checkpoint=checkpoint_title(node)),
+        action_label=tr("revert"),
+        scopes=("files",),
+        scope="files",
+        only_path=decisions[0].path,
+        decisions=decisions,
     )
 
 

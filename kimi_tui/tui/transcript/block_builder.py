@@ -7,6 +7,7 @@ from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.config.startup_settings import ThinkingDisplay
 from kimi_tui.frontend.message_batch import ConversationMessage, is_conversation_message
 from kimi_tui.frontend.text.bisect import progress_text, result_text
+from kimi_tui.frontend.text.change_review import planned_file_text, review_text
 from kimi_tui.frontend.text.checks import check_result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.review import comments_text
@@ -59,7 +60,7 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
-from kimi_tui.wire.review import CommentList
+from kimi_tui.wire.review import ChangeReview, CommentList, PlannedFileContent
 from kimi_tui.wire.timeline import (
     Comparison,
     PatchWritten,
@@ -180,6 +181,10 @@ class BlockBuilder:
                 self._add(NoticeBlock("info", *why_text(message), margin=self._margin))
             case CommentList():
                 self._add(NoticeBlock("info", *comments_text(message), margin=self._margin))
+            case ChangeReview():
+                self._add(NoticeBlock("info", *review_text(message), margin=self._margin))
+            case PlannedFileContent():
+                self._add(NoticeBlock("info", *planned_file_text(message), margin=self._margin))
             case SessionForked():
                 self._add(NoticeBlock("info", *fork_text(message), margin=self._margin))
             case WindowFilling():

@@ -65,7 +65,7 @@ class Diff:
         digits = digits or self.digits
         lines: list[StyledLine] = []
         for row, code in self.highlight_rows(start, end):
-            lines += _render_row(row, code, digits, width)
+            lines += render_row(row, code, digits, width)
         return lines
 
     def highlight_rows(self, start: int = 0, end: int | None = None) -> list[tuple[DiffRow, Spans]]:
@@ -129,7 +129,7 @@ class RenderedDiff:
         position = 0
         for number, hunk in enumerate(self.hunks):
             if number:
-                lines += _render_row(_GAP_ROW, (), digits, width) if start <= position < end else []
+                lines += render_row(_GAP_ROW, (), digits, width) if start <= position < end else []
                 position += 1
             first, last = max(0, start - position), min(len(hunk.rows), end - position)
             lines += hunk.lines(width, first, last, digits=digits) if first < last else []
@@ -141,7 +141,8 @@ def _split_lines(text: str) -> list[str]:
     return show_invisible(text).expandtabs(4).removesuffix("\n").split("\n") if text else []
 
 
-def _render_row(row: DiffRow, code: Spans, digits: int, width: int) -> list[StyledLine]:
+def render_row(row: DiffRow, code: Spans, digits: int, width: int) -> list[StyledLine]:
+    """Return the lines of a row with its highlighted text; `digits` is the width of the line number."""
     if row.sign == "⋯":
         return [StyledLine(((f"{'⋯':>{digits}}", text_style("diff-number")),))]
     fill = background_of(row)

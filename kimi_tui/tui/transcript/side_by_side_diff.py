@@ -22,20 +22,28 @@ def can_show_side_by_side(diff: Diff) -> bool:
 
 def render_side_by_side(diff: Diff, width: int) -> list[StyledLine]:
     """Return the diff at `width` cells; lines too long for their column wrap."""
+    return [line for _, _, lines in side_by_side_rows(diff, width) for line in lines]
+
+
+def side_by_side_rows(
+    diff: Diff, width: int, *, digits: int = 0
+) -> Iterator[tuple[DiffRow | None, DiffRow | None, list[StyledLine]]]:
+    """Yield the pairs of an old and a new row, each with its lines at `width` cells."""
+    digits = digits or diff.digits
     left = (width - span_width([_BORDER])) // 2
     right = width - left - span_width([_BORDER])
-    lines: list[StyledLine] = []
     for old, new in _pair_rows(diff.highlight_rows()):
         columns = (
-            _render_column(old, left, diff.digits, is_old=True),
-            _render_column(new, right, diff.digits, is_old=False),
+            _render_column(old, left, digits, is_old=True),
+            _render_column(new, right, digits, is_old=False),
         )
         blank: Spans = ((" " * left, PLAIN if old is None else background_of(old[0])),)
+        lines: list[StyledLine] = []
         for number, (left_row, right_row) in enumerate(zip_longest(*columns)):
             fill = PLAIN if new is None else background_of(new[0])
             spans = (*(left_row or blank), _BORDER, *(right_row or ()))
             lines.append(StyledLine(spans, "" if number else "\n", fill=fill))
-    return lines
+        yield old[0] if old is not None else None, new[0] if new is not None else None, lines
 
 
 def _pair_rows(

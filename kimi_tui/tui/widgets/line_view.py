@@ -1,6 +1,6 @@
 """Scroll view of styled lines. They are laid out once per width and painted only where visible."""
 
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -27,6 +27,8 @@ class LineView(ScrollView, can_focus=False):
     LineView { overflow-x: hidden; scrollbar-size-vertical: 1; }
     """
     ALLOW_SELECT = True
+    MARKER: ClassVar[Span] = ("▎ ", text_style("match-current"))
+    """What is shown before the highlighted line, two cells wide."""
 
     def __init__(self, source: LineSource | None = None) -> None:
         super().__init__()
@@ -77,7 +79,7 @@ class LineView(ScrollView, can_focus=False):
         index = y + round(self.scroll_offset.y)
         if index >= len(self._lines):
             return Strip.blank(width, self.rich_style)
-        gutter: Span = ("▎ ", text_style("match-current")) if index == self._highlighted_line else NO_GUTTER
+        gutter = self.MARKER if index == self._highlighted_line else NO_GUTTER
         return paint(self._lines[index], width, self._ensure_style_cache(), gutter=gutter).apply_offsets(
             0, index
         )

@@ -13,11 +13,13 @@ from kimi_tui.tui.screen.main_screen import MainScreen
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Compare, PlanRevert, ShowTimeline
 from kimi_tui.wire.events import StatusUpdate
+from kimi_tui.wire.review import ListComments, ReadPlannedFile, ReviewChanges
 from kimi_tui.wire.timeline import RevertPlan, Timeline
 from tests.tui.app_driver import AppDriver
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
 from tests.tui.test_snapshots import STATUS, Act, CompareSnapshot, press_key, wait_until_settled
 from tests.tui.timeline.sample_hunks import HUNKS_PLAN
+from tests.tui.timeline.sample_review import COMMENTS, REVIEW, content
 from tests.tui.timeline.sample_timeline import (
     CHECKED_TIMELINE,
     COMPARISON,
@@ -65,6 +67,12 @@ def timeline_app(
                     wire.send(plan)
                 case Compare():
                     wire.send(COMPARISON)
+                case ReviewChanges():
+                    wire.send(REVIEW)
+                case ReadPlannedFile(path=path):
+                    wire.send(content(path))
+                case ListComments():
+                    wire.send(COMMENTS)
                 case _:
                     pass
 
@@ -174,3 +182,18 @@ def test_the_plan_of_a_dmail_on_a_small_terminal(compare_timeline: CompareSnapsh
 
 def test_a_comparison(compare_timeline: CompareSnapshot) -> None:
     assert compare_timeline("f3", "end", "space", "down", size=(100, 30), theme="high-contrast")
+
+
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [((60, 16), "dark"), ((80, 24), "light"), ((120, 40), "dark"), ((160, 45), "dark")],
+    ids=lambda value: f"{value[0]}x{value[1]}" if isinstance(value, tuple) else value,
+)
+def test_the_review(compare_timeline: CompareSnapshot, size: tuple[int, int], theme: str) -> None:
+    assert compare_timeline("f3", "end", "r", "down", "down", "down", size=size, theme=theme)
+
+
+def test_a_comment_and_a_marked_hunk_of_the_review(compare_timeline: CompareSnapshot) -> None:
+    assert compare_timeline(
+        "f3", "end", "r", "n", "x", "up", "c", *"Why this level?", size=(120, 35), theme="high-contrast"
+    )

@@ -1,0 +1,196 @@
+"""Reviewer: shows the changes between two checkpoints, or a checkpoint and now, and reverts hunks of them."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kimi_tui.base.errors import KimiTuiError, UsageError
+from kimi_tui.base.message_text import msg
+from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.review.viewed_files import (
+    ViewedFiles,
+    content_mark,
+    read_viewed_files,
+    viewed_items,
+    write_viewed_files,
+)
+from kimi_tui.engine.timeline.compare import resolve_states
+from kimi_tui.engine.timeline.revert_executor import CANCELED_NOTE, RevertExecutor
+from kimi_tui.engine.timeline.revert_messages import (
+    build_planned_file,
+    build_reviewed_files,
+    display_item_path,
+)
+from kimi_tui.engine.timeline.revert_target import unavailable_reason
+from kimi_tui.engine.timeline.shown_plans import ShownPlan, ShownPlans, read_planned_file
+from kimi_tui.history.checkpoint_tree import CheckpointTree
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session
+from kimi_tui.history.snapshots.plan import Plan
+from kimi_tui.wire.commands import Revert
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.review import ChangeReview, MarkViewed, ReadPlannedFile, RevertHunks, ReviewChanges
+from kimi_tui.wire.timeline import Comparison, ConflictChoice, FileChoice
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.file_history import FileHistory
+
+_NOT_NOW = msg("Hunks can only be reverted in a review up to now.")
+
+
+class ChangeReviewer:
+    """Shows reviews of one session. Its methods raise KimiTuiError."""
+
+    def __init__(
+        self,
+        *,
+        session: Session,
+        context: Context,
+        files: SessionFiles,
+        reverts: RevertExecutor,
+        shown_plans: ShownPlans,
+        sender: EventSender,
+    ) -> None:
+        self._session = session
+        self._context = context
+        self._files = files
+        self._reverts = reverts
+        self._shown_plans = shown_plans
+        self._sender = sender
+
+    async def review(self, command: ReviewChanges) -> None:
+        """Send the files that differ."""
+        before = command.before if command.before is not None else await self._first_unreviewed()
+        try:
+            plan, note = await self._plan(before, command.after)
+        except asyncio.CancelledError:
+            self._sender.send(ChangeReview(before=before, after=command.after, note=CANCELED_NOTE))
+            raise
+        if plan is None:
+            self._sender.send(ChangeReview(before=before, after=command.after, note=note))
+            return
+        viewed = await asyncio.to_thread(read_viewed_files, self._session)
+        self._sender.send(
+            ChangeReview(
+                id=self._shown_plans.add(plan, before=before, is_now=command.after is None),
+                before=before,
+                after=command.after,
+                files=await self._files.worker.use(build_reviewed_files, plan),
+                viewed=tuple(display_item_path(item) for item in viewed_items(viewed, plan.items)),
+                note=note,
+            )
+        )
+
+    async def read_file(self, command: ReadPlannedFile) -> None:
+        """Send a file of a plan or review with its diff and hunks."""
+        shown = self._shown_plans.find(command.plan)
+        self._sender.send(await self._files.worker.use(read_planned_file, shown, command.path))
+
+    async def mark_viewed(self, command: MarkViewed) -> None:
+        """Mark files as viewed. Once all are, the next review begins with what changes from now on."""
+        shown = self._shown_plans.find(command.plan)
+        items = [shown.find(path)[1] for path in command.paths]
+        viewed = await asyncio.to_thread(read_viewed_files, self._session)
+        marks = {path: mark for path, mark in viewed.marks.items() if path not in {it.path for it in items}}
+        if command.viewed:
+            marks |= {item.path: content_mark(item) for item in items}
+        viewed = replace(viewed, marks=marks)
+        if shown.is_now and len(viewed_items(viewed, shown.plan.items)) == len(shown.plan.items):
+            viewed = self._end_review(viewed, shown)
+        await asyncio.to_thread(write_viewed_files, self._session, viewed)
+
+    async def end_review(self) -> None:
+        """Let the next review begin with what changes from now on, if there was a review up to now."""
+        try:
+            shown = self._shown_plans.find("")
+        except UsageError:
+            return
+        if shown.is_now:
+            viewed = await asyncio.to_thread(read_viewed_files, self._session)
+            await asyncio.to_thread(write_viewed_files, self._session, self._end_review(viewed, shown))
+
+    async def revert_hunks(self, command: RevertHunks) -> None:
+        """Revert hunks of the latest review, given by their numbers."""
+        shown = self._shown_plans.find("")
+        if not shown.is_now or shown.before is None:
+            raise UsageError(_NOT_NOW, hint="Start one with /review N.")
+        choices = await self._files.worker.use(_find_choices, shown, command.hunks)
+        await self._reverts.revert(Revert(shown.before, "files", (), choices=choices))
+
+    async def _plan(self, before: int, after: int | None) -> tuple[Plan | None, str]:
+        if not self._files.is_enabled:
+            raise UsageError(
+                "There are no file snapshots.",
+                hint="Set `files = true` under [checkpoints] in the config.",
+            )
+        if after is None:
+            return await self._reverts.plan_files(before)
+        states = resolve_states(await self._context.tree(), before, after)
+        if isinstance(states, Comparison):
+            return None, states.note
+        try:
+            return await self._files.worker.use(_plan_between, *states), ""
+        except KimiTuiError as error:
+            return None, str(error)
+
+    async def _first_unreviewed(self) -> int:
+        """Return the checkpoint with which a review begins by default."""
+        tree = await self._context.tree()
+        viewed = await asyncio.to_thread(read_viewed_files, self._session)
+        return _first_unreviewed(tree, viewed)
+
+    def _end_review(self, viewed: ViewedFiles, shown: ShownPlan) -> ViewedFiles:
+        newest = max((checkpoint.id for checkpoint in self._context.checkpoints), default=None)
+        return replace(viewed, begun_at=shown.before, ended_at=newest)
+
+
+def _first_unreviewed(tree: CheckpointTree, viewed: ViewedFiles) -> int:
+    known = [it.id for it in tree.current_branch if not unavailable_reason(tree.nodes[it.uid].files)]
+    if not known:
+        known = [it.id for it in tree.current_branch]
+    if not known:
+        raise UsageError("There is nothing to review yet.", hint="Send a prompt first.")
+    ended_at, begun_at = viewed.ended_at, viewed.begun_at
+    newer = [number for number in known if ended_at is not None and number > ended_at]
+    if newer:
+        return newer[0]
+    return begun_at if begun_at in known else known[0]
+
+
+def _plan_between(history: "FileHistory", old: str, new: str) -> Plan:
+    """Return what leads from the state `new` back to `old`, with who made the changes."""
+    authors = {item.path: item.by for item in history.difference(old, new)}
+    items = history.difference(new, old)
+    return Plan(old, new, tuple(replace(item, by=authors.get(item.path, "")) for item in items))
+
+
+def _find_choices(history: "FileHistory", shown: ShownPlan, names: Sequence[str]) -> tuple[FileChoice, ...]:
+    """Return the decisions that the numbers of hunks, such as `2.1`, stand for. Raises UsageError.
+
+    The numbers are those of the review, whatever has been reverted since.
+    """
+    numbers: dict[int, list[str]] = {}
+    for name in names:
+        file, _, hunk = name.partition(".")
+        if not (file.isdecimal() and len(file) < 9 and 0 < int(file) <= len(shown.plan.items)):
+            raise _unknown_hunk(name)
+        numbers.setdefault(int(file), []).append(hunk)
+    return tuple(_choice(history, shown, file, hunks) for file, hunks in numbers.items())
+
+
+def _choice(history: "FileHistory", shown: ShownPlan, number: int, hunks: Sequence[str]) -> FileChoice:
+    file = build_planned_file(history, shown.plan.items[number - 1])
+    choice: ConflictChoice | None = "checkpoint" if file.choices else None
+    if "" in hunks:
+        return FileChoice(file.path, choice)
+    whole = next((it.hunks for it in file.choices if it.choice == choice), file.hunks)
+    ids = {str(at): hunk.id for at, hunk in enumerate(whole, 1)}
+    for hunk in hunks:
+        if hunk not in ids:
+            raise _unknown_hunk(f"{number}.{hunk}")
+    return FileChoice(file.path, choice, tuple(ids[hunk] for hunk in hunks))
+
+
+def _unknown_hunk(name: str) -> UsageError:
+    return UsageError(msg("The review has no hunk {name}.", name=name), hint="Type numbers such as 2.1.")

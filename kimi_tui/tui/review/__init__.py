@@ -1,0 +1,1 @@
+"""Review screen: the changed files, their hunks, and comments on lines."""

@@ -1,0 +1,60 @@
+"""List of the files of a review: which are viewed, and how many comments and marked hunks they have."""
+
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.reviewed_file import ReviewedChange
+from kimi_tui.tui.timeline.file_list import FileList, FileRow
+
+CHANGE_LETTERS: dict[ReviewedChange, tuple[str, str]] = {
+    "added": ("A", "$success"),
+    "removed": ("D", "$error"),
+    "renamed": ("R", "$secondary"),
+    "changed": ("M", "$primary"),
+    "not covered": ("!", "$warning"),
+}
+"""The letters of Git, and their styles."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedFileRow(FileRow):
+    """A row for a file of a review. It is selected if it was viewed."""
+
+    comments: int = 0
+    marked: int = 0
+    """Number of hunks to be reverted."""
+
+
+class ReviewFileList(FileList, can_focus=False):
+    """Shows the files. A click on a check box marks the file as viewed."""
+
+    def _build_file_row(self, row: FileRow, width: int) -> Content:
+        is_viewed = row.path in self.selected_paths
+        extra = row if isinstance(row, ReviewedFileRow) else None
+        counts = Content.assemble(
+            (f" {extra.comments}✎" if extra is not None and extra.comments else "", "$secondary"),
+            (f" {extra.marked}↺" if extra is not None and extra.marked else "", "bold $warning"),
+            (f" +{row.added}" if row.added else "", "$success"),
+            (f" −{row.removed}" if row.removed else "", "$error"),
+        )
+        box = ("[✔] ", "$success") if is_viewed else ("[ ] ", "$text-muted")
+        name_width = max(width - counts.cell_length - 6, 8)
+        text = Content.assemble(
+            box,
+            (f"{row.label} ", row.style),
+            (_shorten_left(sanitize_line(row.names), name_width), "$text-muted" if is_viewed else ""),
+        )
+        text_width = max(width - counts.cell_length, 8)
+        return Content.assemble(text.truncate(text_width, ellipsis=True, pad=True), counts)
+
+
+def _shorten_left(text: str, width: int) -> str:
+    """Return `text` with its start replaced by an ellipsis if it is too wide: names are at the end."""
+    if cell_len(text) <= width:
+        return text
+    while text and cell_len(text) > width - 1:
+        text = text[1:]
+    return f"…{text}"
