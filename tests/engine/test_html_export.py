@@ -15,6 +15,7 @@ from kimi_tui.engine.transfer.html.html_export import LIMITS, render_within, to_
 from kimi_tui.engine.transfer.html.session_page import PageBranch, PageContent, render_page
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import SessionStore
+from kimi_tui.wire.checks import StepCheck
 from kimi_tui.wire.commands import Revert
 from kimi_tui.wire.events import CheckpointCreated
 from kimi_tui.wire.timeline import Reverted
@@ -103,6 +104,10 @@ def page_of(texts: tuple[str, ...]) -> PageContent:
             PageBranch(number=1, reason="user", messages=current.messages, checkpoints=current.checkpoints),
         ),
         changes=SessionChanges(by_call=by_call),
+        checks={
+            str(number): StepCheck(("pass", "fail", "skip")[number % 3], number == 1, command=text)
+            for number, text in enumerate(texts)
+        },
     )
 
 
@@ -116,6 +121,30 @@ def test_hostile_text_neither_runs_nor_loads_anything(limit: int) -> None:
     assert not any(ord(character) < 32 and character not in "\t\n" for character in page.text)
     if limit > 100:
         assert "<script>alert(1)</script>" in page.text
+
+
+def test_the_results_of_checks_are_signs_with_words_beside_their_steps() -> None:
+    prompt, response = user_message("go"), Message("assistant", (TextPart("Done."),))
+    uids = ("ask", "passes", "fails", "unknown")
+    current = PageBranch(
+        number=None,
+        messages=(prompt, response, response, response),
+        checkpoints=tuple((at, Checkpoint(id=at, uid=uid, label=uid)) for at, uid in enumerate(uids)),
+    )
+    checks = {
+        "passes": StepCheck("pass", command="pytest -q"),
+        "fails": StepCheck("fail", is_first_failure=True, command='pytest "a b"'),
+        "unknown": StepCheck("running"),
+    }
+    text = render_page(replace(page_of(("x",)), current=current, branches=(), checks=checks), limit=1_000)
+    page = parse(text)
+    titles = [value for name, value in page.attributes if name == "title"]
+    passed, failed = "check passed", "the check began to fail here"
+    assert sorted(titles) == sorted([passed, passed, failed, failed])  # in the timeline and below the step
+    assert 'pytest "a b"' in page.text
+    assert page.text.count("✔") == 2
+    assert page.text.count("→✗") == 2
+    assert "✔" not in parse(render_page(replace(page_of(("x",)), checks={}), limit=1_000)).text
 
 
 def test_a_policy_forbids_scripts_and_loading() -> None:

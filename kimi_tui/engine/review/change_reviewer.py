@@ -1,9 +1,7 @@
 """Reviewer: shows the changes between two checkpoints, or a checkpoint and now, and reverts hunks of them."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.message_text import msg
@@ -17,13 +15,9 @@ from kimi_tui.engine.review.viewed_files import (
 )
 from kimi_tui.engine.timeline.compare import resolve_states
 from kimi_tui.engine.timeline.revert_executor import CANCELED_NOTE, RevertExecutor
-from kimi_tui.engine.timeline.revert_messages import (
-    build_planned_file,
-    build_reviewed_files,
-    display_item_path,
-)
+from kimi_tui.engine.timeline.revert_messages import build_reviewed_files, display_item_path
 from kimi_tui.engine.timeline.revert_target import unavailable_reason
-from kimi_tui.engine.timeline.shown_plans import ShownPlan, ShownPlans, read_planned_file
+from kimi_tui.engine.timeline.shown_plans import ShownPlan, ShownPlans
 from kimi_tui.history.checkpoint_tree import CheckpointTree
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
@@ -31,10 +25,7 @@ from kimi_tui.history.snapshots.plan import Plan
 from kimi_tui.wire.commands import Revert
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.review import ChangeReview, MarkViewed, ReadPlannedFile, RevertHunks, ReviewChanges
-from kimi_tui.wire.timeline import Comparison, ConflictChoice, FileChoice
-
-if TYPE_CHECKING:
-    from kimi_tui.history.snapshots.file_history import FileHistory
+from kimi_tui.wire.timeline import Comparison
 
 _NOT_NOW = msg("Hunks can only be reverted in a review up to now.")
 
@@ -58,9 +49,14 @@ class ChangeReviewer:
         self._reverts = reverts
         self._shown_plans = shown_plans
         self._sender = sender
+        self._comparing = asyncio.Lock()
 
     async def review(self, command: ReviewChanges) -> None:
         """Send the files that differ."""
+        async with self._comparing:
+            await self._review(command)
+
+    async def _review(self, command: ReviewChanges) -> None:
         before = command.before if command.before is not None else await self._first_unreviewed()
         try:
             plan, note = await self._plan(before, command.after)
@@ -84,7 +80,10 @@ class ChangeReviewer:
 
     async def read_file(self, command: ReadPlannedFile) -> None:
         """Send a file of a plan or review with its diff and hunks."""
-        shown = self._shown_plans.find(command.plan)
+        from kimi_tui.engine.review.review_queries import read_planned_file
+
+        async with self._comparing:  # the latest review may be on its way
+            shown = self._shown_plans.find(command.plan)
         self._sender.send(await self._files.worker.use(read_planned_file, shown, command.path))
 
     async def mark_viewed(self, command: MarkViewed) -> None:
@@ -115,7 +114,9 @@ class ChangeReviewer:
         shown = self._shown_plans.find("")
         if not shown.is_now or shown.before is None:
             raise UsageError(_NOT_NOW, hint="Start one with /review N.")
-        choices = await self._files.worker.use(_find_choices, shown, command.hunks)
+        from kimi_tui.engine.review.review_queries import find_choices
+
+        choices = await self._files.worker.use(find_choices, shown, command.hunks)
         await self._reverts.revert(Revert(shown.before, "files", (), choices=choices))
 
     async def _plan(self, before: int, after: int | None) -> tuple[Plan | None, str]:
@@ -126,11 +127,13 @@ class ChangeReviewer:
             )
         if after is None:
             return await self._reverts.plan_files(before)
+        from kimi_tui.engine.review.review_queries import plan_between
+
         states = resolve_states(await self._context.tree(), before, after)
         if isinstance(states, Comparison):
             return None, states.note
         try:
-            return await self._files.worker.use(_plan_between, *states), ""
+            return await self._files.worker.use(plan_between, *states), ""
         except KimiTuiError as error:
             return None, str(error)
 
@@ -156,41 +159,3 @@ def _first_unreviewed(tree: CheckpointTree, viewed: ViewedFiles) -> int:
     if newer:
         return newer[0]
     return begun_at if begun_at in known else known[0]
-
-
-def _plan_between(history: "FileHistory", old: str, new: str) -> Plan:
-    """Return what leads from the state `new` back to `old`, with who made the changes."""
-    authors = {item.path: item.by for item in history.difference(old, new)}
-    items = history.difference(new, old)
-    return Plan(old, new, tuple(replace(item, by=authors.get(item.path, "")) for item in items))
-
-
-def _find_choices(history: "FileHistory", shown: ShownPlan, names: Sequence[str]) -> tuple[FileChoice, ...]:
-    """Return the decisions that the numbers of hunks, such as `2.1`, stand for. Raises UsageError.
-
-    The numbers are those of the review, whatever has been reverted since.
-    """
-    numbers: dict[int, list[str]] = {}
-    for name in names:
-        file, _, hunk = name.partition(".")
-        if not (file.isdecimal() and len(file) < 9 and 0 < int(file) <= len(shown.plan.items)):
-            raise _unknown_hunk(name)
-        numbers.setdefault(int(file), []).append(hunk)
-    return tuple(_choice(history, shown, file, hunks) for file, hunks in numbers.items())
-
-
-def _choice(history: "FileHistory", shown: ShownPlan, number: int, hunks: Sequence[str]) -> FileChoice:
-    file = build_planned_file(history, shown.plan.items[number - 1])
-    choice: ConflictChoice | None = "checkpoint" if file.choices else None
-    if "" in hunks:
-        return FileChoice(file.path, choice)
-    whole = next((it.hunks for it in file.choices if it.choice == choice), file.hunks)
-    ids = {str(at): hunk.id for at, hunk in enumerate(whole, 1)}
-    for hunk in hunks:
-        if hunk not in ids:
-            raise _unknown_hunk(f"{number}.{hunk}")
-    return FileChoice(file.path, choice, tuple(ids[hunk] for hunk in hunks))
-
-
-def _unknown_hunk(name: str) -> UsageError:
-    return UsageError(msg("The review has no hunk {name}.", name=name), hint="Type numbers such as 2.1.")

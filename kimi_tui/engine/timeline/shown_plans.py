@@ -1,22 +1,13 @@
 """Plans that front ends show, kept so that the diffs of single files can be read later."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_uid
 from kimi_tui.base.message_text import msg
-from kimi_tui.engine.timeline.revert_messages import (
-    build_planned_file,
-    build_reviewed_file,
-    display_item_path,
-)
+from kimi_tui.engine.timeline.revert_messages import display_item_path
 from kimi_tui.history.snapshots.plan import Plan, PlanItem
-from kimi_tui.wire.review import PlannedFileContent
-
-if TYPE_CHECKING:
-    from kimi_tui.history.snapshots.file_history import FileHistory
 
 _MAX_PLANS = 6
 """How many plans are kept: those of an open dialog, and of the review below it."""
@@ -77,11 +68,3 @@ class ShownPlans:
         if not reviews:
             raise UsageError("There is no review.", hint="Start one with /review.")
         return reviews[-1]
-
-
-def read_planned_file(history: "FileHistory", shown: ShownPlan, path: str) -> PlannedFileContent:
-    """Return a file of a plan with its diff and hunks. Blocks. Raises KimiTuiError."""
-    number, item = shown.find(path)
-    build = build_reviewed_file if shown.is_review else build_planned_file
-    file = build(history, item)
-    return PlannedFileContent(plan=shown.id, number=number, file=file, is_review=shown.is_review)

@@ -1,7 +1,7 @@
 """Text of a review: the changed files, and the hunks of one of them."""
 
-from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.frontend.reviewed_file import ReviewedChange, ReviewedFile, ReviewedHunk, reviewed_file
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.frontend.review_file import ReviewedChange, ReviewedHunk, ReviewFile, to_review_file
 from kimi_tui.frontend.text_diff import DiffRow, diff_rows
 from kimi_tui.i18n.translate import tr, tr_lazy, translate_message
 from kimi_tui.wire.review import ChangeReview, PlannedFileContent
@@ -11,7 +11,7 @@ CHANGE_LABELS: dict[ReviewedChange, str] = {
     "removed": tr_lazy("removed"),
     "renamed": tr_lazy("renamed"),
     "changed": tr_lazy("changed"),
-    "not covered": tr_lazy("not covered"),
+    "uncovered": tr_lazy("not covered"),
 }
 
 
@@ -19,7 +19,7 @@ def review_text(review: ChangeReview) -> tuple[str, str]:
     """Return the headline, and a numbered line for each file."""
     after = tr("now") if review.after is None else tr("checkpoint {number}", number=review.after)
     headline = tr("Review from checkpoint {before} to {after}:", before=review.before, after=after)
-    files = [reviewed_file(file) for file in review.files]
+    files = [to_review_file(file) for file in review.files]
     lines = [
         _file_line(number, file, is_viewed=file.path in review.viewed) for number, file in enumerate(files, 1)
     ]
@@ -28,13 +28,13 @@ def review_text(review: ChangeReview) -> tuple[str, str]:
     if not files:
         return headline, "\n".join(lines) or tr("No changes.")
     lines.append(f"/review --file N  {tr('show the hunks of file N')}")
-    lines.append(f"/comment FILE:LINE TEXT  {tr('comment on a line')}")
+    lines.append(tr("/comment FILE:LINE TEXT  comment on a line"))
     return headline, "\n".join(lines)
 
 
 def planned_file_text(content: PlannedFileContent) -> tuple[str, str]:
     """Return the headline of a file, and its numbered hunks with their lines."""
-    file = reviewed_file(content.file)
+    file = to_review_file(content.file)
     lines: list[str] = []
     if not file.hunks:
         lines.append(translate_message(file.no_diff) or tr("The change can't be shown by lines."))
@@ -46,7 +46,7 @@ def planned_file_text(content: PlannedFileContent) -> tuple[str, str]:
     return _file_line(content.number, file), "\n".join(lines)
 
 
-def _file_line(number: int, file: ReviewedFile, *, is_viewed: bool = False) -> str:
+def _file_line(number: int, file: ReviewFile, *, is_viewed: bool = False) -> str:
     parts = [
         f"{number}. {sanitize_line(file.names)}: {tr(CHANGE_LABELS[file.change])}",
         f"+{file.added} −{file.removed}",
@@ -72,4 +72,5 @@ def _hunk_lines(name: str, hunk: ReviewedHunk) -> list[str]:
 
 def _row_line(row: DiffRow) -> str:
     sign = "-" if row.sign == "−" else row.sign
-    return f"{sign} {row.number} {sanitize_line(row.text)}" if row.number else sign
+    text = sanitize(row.text).replace("\n", " ").rstrip()  # with its indentation
+    return f"{sign} {row.number} {text}" if row.number else sign

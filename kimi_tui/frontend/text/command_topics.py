@@ -144,7 +144,7 @@ COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "plan": ("read-only", "mode"),
     "print": ("scrollback", "dump"),
     "redo": ("forward",),
-    "review": ("pull request", "diff", "changes", "hunks", "comments"),
+    "review": ("pull-request", "diff", "changes", "hunks", "comments"),
     "revert": ("restore", "back", "checkpoint"),
     "search": ("find", "history", "grep", "recall", "messages"),
     "sessions": ("resume", "history", "continue", "recent", "conversations", "delete", "projects"),

@@ -168,6 +168,7 @@ HUNK_KEYS = (
     Key("hunks.scroll_down", "shift+down,J", "scroll_hunks(1)", "scroll down"),
     Key("hunks.tick", "space", "toggle_hunk", "include or exclude this hunk"),
     Key("hunks.tick_all", "a", "toggle_all_hunks", "include or exclude all hunks"),
+    Key("hunks.why", "w", "explain_hunk", "show who wrote the first line of this hunk, and why"),
     Key("hunks.leave", "left,h", "leave_hunks", "return to the files"),
 )
 
@@ -177,7 +178,7 @@ CHANGES_KEYS = (
     Key("changes.review", "r", "review", "review the changes"),
 )
 
-CHANGE_REVIEW_KEYS = (
+REVIEW_LINE_KEYS = (
     Key("changereview.up", "up,k", "move(-1)", "previous line"),
     Key("changereview.down", "down,j", "move(1)", "next line"),
     Key("changereview.page_up", "pageup,ctrl+u", "page(-1)", "page up"),
@@ -186,6 +187,9 @@ CHANGE_REVIEW_KEYS = (
     Key("changereview.last", "end,G", "edge(1)", "end of the file"),
     Key("changereview.previous_hunk", "p,N", "move_hunk(-1)", "previous hunk"),
     Key("changereview.next_hunk", "n", "move_hunk(1)", "next hunk"),
+)
+
+CHANGE_REVIEW_KEYS = (
     Key("changereview.previous_file", "left,h,shift+tab", "move_file(-1)", "previous file"),
     Key("changereview.next_file", "right,l,tab", "move_file(1)", "next file"),
     Key("changereview.viewed", "v", "mark_viewed", "mark the file as viewed, and go to the next one"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kimi_tui.frontend.reviewed_file import ReviewedFile, revert_choice
+from kimi_tui.frontend.review_file import ReviewFile, revert_choice
 from kimi_tui.wire.timeline import FileChoice
 
 
@@ -20,16 +20,16 @@ class RevertMarks:
         """Return how many hunks of a file, or of all files, are marked."""
         return len(self.of(path)) if path is not None else sum(map(len, self._ids.values()))
 
-    def toggle(self, file: ReviewedFile, hunk_id: str) -> None:
+    def toggle(self, file: ReviewFile, hunk_id: str) -> None:
         """Mark a hunk, or remove its mark."""
         self._set(file.path, self.of(file.path) ^ {hunk_id})
 
-    def toggle_all(self, file: ReviewedFile) -> None:
+    def toggle_all(self, file: ReviewFile) -> None:
         """Mark all hunks of a file; if all are marked, remove the marks."""
         ids = _ids_of(file)
         self._set(file.path, () if self.of(file.path) >= ids else ids)
 
-    def keep_known(self, file: ReviewedFile) -> None:
+    def keep_known(self, file: ReviewFile) -> None:
         """Remove the marks of hunks that the file no longer has."""
         self._set(file.path, self.of(file.path) & _ids_of(file))
 
@@ -41,7 +41,7 @@ class RevertMarks:
         """Remove all marks."""
         self._ids = {}
 
-    def decisions(self, files: Iterable[ReviewedFile]) -> tuple[FileChoice, ...]:
+    def decisions(self, files: Iterable[ReviewFile]) -> tuple[FileChoice, ...]:
         """Return what to revert in these files."""
         return tuple(revert_choice(file, self.of(file.path)) for file in files if self.of(file.path))
 
@@ -52,5 +52,5 @@ class RevertMarks:
             self._ids.pop(path, None)
 
 
-def _ids_of(file: ReviewedFile) -> frozenset[str]:
+def _ids_of(file: ReviewFile) -> frozenset[str]:
     return frozenset(hunk.id for hunk in file.hunks) or frozenset({""})

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.frontend.reviewed_file import ReviewedChange
+from kimi_tui.frontend.review_file import ReviewedChange
 from kimi_tui.tui.timeline.file_list import FileList, FileRow
 
 CHANGE_LETTERS: dict[ReviewedChange, tuple[str, str]] = {
@@ -14,7 +14,7 @@ CHANGE_LETTERS: dict[ReviewedChange, tuple[str, str]] = {
     "removed": ("D", "$error"),
     "renamed": ("R", "$secondary"),
     "changed": ("M", "$primary"),
-    "not covered": ("!", "$warning"),
+    "uncovered": ("!", "$warning"),
 }
 """The letters of Git, and their styles."""
 

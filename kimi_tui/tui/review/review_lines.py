@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
-from kimi_tui.frontend.reviewed_file import ReviewedFile, ReviewedHunk
+from kimi_tui.frontend.review_file import ReviewedHunk, ReviewFile
 from kimi_tui.frontend.text.change_review import CHANGE_LABELS
 from kimi_tui.frontend.text_diff import DiffRow
 from kimi_tui.i18n.translate import tr, translate_message
@@ -35,7 +35,7 @@ class ReviewPlace:
 class ReviewContent:
     """A file as the review shows it."""
 
-    file: ReviewedFile
+    file: ReviewFile
     comments: tuple[ReviewComment, ...] = ()
     """The comments on the file."""
     marked: frozenset[str] = frozenset()
@@ -191,7 +191,7 @@ def _with_box(spans: list[Span], width: int, *, is_marked: bool, has_box: bool) 
     return line, span_width(spans) + rule if box else 0
 
 
-def _header_lines(file: ReviewedFile, width: int) -> list[StyledLine]:
+def _header_lines(file: ReviewFile, width: int) -> list[StyledLine]:
     spans: list[Span] = [
         (sanitize_line(file.names), text_style("strong")),
         (f"  {tr(CHANGE_LABELS[file.change])}", text_style("dim")),

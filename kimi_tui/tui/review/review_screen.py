@@ -1,46 +1,25 @@
 """Review screen: the changed files and their hunks, with comments, marks and reverts."""
 
-from typing import assert_never
+from textual import on
+from textual.widgets import Input
 
-from textual import getters, on
-from textual.app import ComposeResult
-from textual.containers import Container
-from textual.content import Content
-from textual.widgets import Input, Static
-
-from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.frontend.reviewed_file import ReviewedFile, reviewed_file
-from kimi_tui.frontend.text.why import why_text
-from kimi_tui.i18n.translate import tr, tr_n, translate_message
-from kimi_tui.tui.commands.command_host import CommandHost
-from kimi_tui.tui.keys.keymap import KeyLabels, bindings
+from kimi_tui.frontend.review_file import ReviewFile
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.keys.keymap import bindings
 from kimi_tui.tui.keys.tables import CHANGE_REVIEW_KEYS
-from kimi_tui.tui.review.revert_marks import RevertMarks
-from kimi_tui.tui.review.review_file_list import CHANGE_LETTERS, ReviewedFileRow, ReviewFileList
-from kimi_tui.tui.review.review_lines import ReviewContent
+from kimi_tui.tui.review.review_page import ReviewPage
 from kimi_tui.tui.review.review_view import ReviewView
 from kimi_tui.tui.timeline.file_list import FileList
-from kimi_tui.tui.timeline.query_dialog import QueryDialog, Reply, TimelineQueries
-from kimi_tui.tui.timeline.revert_proposal import RevertPlanner, propose_hunks
-from kimi_tui.tui.timeline.row_renderer import checkpoint_title
-from kimi_tui.tui.timeline.tree import TimelineTree
-from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
+from kimi_tui.tui.timeline.revert_proposal import propose_hunks
+from kimi_tui.tui.widgets.key_hints import KeyHint
 from kimi_tui.wire.review import (
     AddComment,
-    ChangeReview,
-    CommentList,
     EditComment,
-    ListComments,
     MarkViewed,
-    PlannedFileContent,
-    ReadPlannedFile,
     RemoveComment,
-    ReviewChanges,
-    ReviewComment,
     SendComments,
 )
-from kimi_tui.wire.timeline import BranchContent, Comparison, PatchWritten, RevertPlan
-from kimi_tui.wire.why import ExplainLine, LineReason
+from kimi_tui.wire.why import ExplainLine
 
 _TWO_COLUMNS_FROM = 160
 """Minimum number of columns for a side-by-side diff by default."""
@@ -49,239 +28,15 @@ _LIST_BESIDE_FROM = 100
 _LOW_ROWS = 30
 
 
-class ReviewScreen(QueryDialog[None]):
-    """Shows the changes between two checkpoints, or a checkpoint and now."""
+class ReviewScreen(ReviewPage):
+    """The review screen: what the user can do with the shown changes."""
 
     BINDINGS = bindings(CHANGE_REVIEW_KEYS)
-    AUTO_FOCUS = "ReviewView"
 
-    files = getters.query_one(ReviewFileList)
-    view = getters.query_one(ReviewView)
+    # hints
 
-    def __init__(
-        self,
-        before: int | None,
-        after: int | None,
-        *,
-        tree: TimelineTree,
-        planner: RevertPlanner,
-        host: CommandHost,
-        queries: TimelineQueries,
-        key_labels: KeyLabels,
-    ) -> None:
-        """Without `before`, review what hasn't been reviewed; without `after`, up to now."""
-        super().__init__(title=tr("Review"), queries=queries, key_labels=key_labels)
-        self._before, self._after = before, after
-        self._tree = tree
-        self._planner = planner
-        self._host = host
-        self._review: ChangeReview | None = None
-        self._files: dict[str, ReviewedFile] = {}
-        """The files by path, with hunks where they are known."""
-        self._requested: set[str] = set()
-        """The files whose hunks were requested."""
-        self._viewed: set[str] = set()
-        self._comments: tuple[ReviewComment, ...] = ()
-        self._marks = RevertMarks()
-        self._is_side_by_side: bool | None = None
-        """The layout that the user has chosen; None for the one that suits the width."""
-        self._edited: ReviewComment | None = None
-        """The comment that the user is editing."""
-
-    def compose(self) -> ComposeResult:
-        """Yield the title, the summary, the files and the diff, the field for comments, and the hints."""
-        yield Static(self._dialog_title, classes="dialog-title", id="review-title", markup=False)
-        yield Static(tr("Comparing files …"), id="review-summary", markup=False)
-        with Container(id="review-body"):
-            yield ReviewFileList()
-            yield ReviewView()
-        field = Input(id="review-comment", select_on_focus=False)
-        field.cursor_blink = False
-        field.display = False
-        yield field
-        yield KeyHints(max_lines=2)
-
-    def on_mount(self) -> None:
-        """Request the files."""
-        self._queries.ask(ReviewChanges(self._before, self._after))
-        self._show_hints()
-
-    # replies
-
-    def show_reply(self, reply: Reply) -> None:
-        """Show what the engine has sent."""
-        match reply:
-            case ChangeReview():
-                self._show_review(reply)
-            case PlannedFileContent():
-                self._show_file_content(reply)
-            case CommentList():
-                self._show_comments(reply)
-            case LineReason():
-                self._host.dialogs.show_text(*why_text(reply))
-            case RevertPlan() | Comparison() | PatchWritten() | BranchContent():
-                pass
-            case _:
-                assert_never(reply)
-
-    def show_problem(self, text: str) -> None:
-        """Show why a query failed."""
-        self._show_summary_text(Content.styled(sanitize_line(translate_message(text)), "$warning"))
-
-    def handle_turn_change(self) -> None:
-        """Compare again after a turn, whose end may have changed files."""
-        if self._host.state.turn is None:
-            self._reload()
-
-    def handle_revert(self) -> None:
-        """Compare again after a revert."""
-        self._marks.clear()
-        self._reload()
-
-    def _reload(self) -> None:
-        if self._review is not None and self._after is None:
-            self._queries.ask(ReviewChanges(self._review.before, self._after))
-
-    def _show_review(self, review: ChangeReview) -> None:
-        path = self._path
-        self._review = review
-        files = [reviewed_file(file) for file in review.files]
-        self._files = {file.path: file for file in files}
-        self._requested = set()
-        self._viewed = set(review.viewed)
-        self._marks.keep_paths(self._files)
-        self.query_one("#review-title", Static).update(self._title())
-        if not files:
-            note = translate_message(review.note)
-            self.files.display = self.view.display = False
-            text = sanitize_line(note) or tr("No files differ.")
-            self._show_summary_text(Content.styled(text, "$warning" if note else "$text-muted"))
-            self._show_hints()
-            return
-        self.files.display = self.view.display = True
-        self.files.show([self._row(file) for file in files], set(self._viewed))
-        unviewed = (file.path for file in files if file.path not in self._viewed)
-        self.files.highlight_path(path if path in self._files else next(unviewed, files[0].path))
-        self._queries.ask(ListComments(review.id))
-        self._refresh()
-
-    def _show_file_content(self, content: PlannedFileContent) -> None:
-        if self._review is None or content.plan != self._review.id:
-            return
-        file = reviewed_file(content.file)
-        self._files[file.path] = file
-        self._marks.keep_known(file)
-        self._refresh()
-
-    def _show_comments(self, comments: CommentList) -> None:
-        if self._review is not None and comments.plan == self._review.id:
-            self._comments = comments.comments
-            for file in self._files.values():
-                if any(it.path == file.path for it in self._comments):
-                    self._replace_row(file)
-            self._refresh()
-
-    # what is shown
-
-    @property
-    def _path(self) -> str | None:
-        return self.files.highlighted_path
-
-    @property
-    def _file(self) -> ReviewedFile | None:
-        path = self._path
-        return self._files.get(path) if path is not None else None
-
-    def _title(self) -> str:
-        review = self._review
-        if review is None:
-            return tr("Review")
-        ends = [
-            checkpoint_title(node) if (node := self._tree.find_by_id(number)) is not None else str(number)
-            for number in (review.before, review.after)
-            if number is not None
-        ]
-        end = ends[1] if len(ends) > 1 else tr("now")
-        return sanitize_line(tr("Review: {before} → {end}", before=ends[0], end=end))
-
-    def _row(self, file: ReviewedFile) -> ReviewedFileRow:
-        letter, style = CHANGE_LETTERS[file.change]
-        return ReviewedFileRow(
-            path=file.path,
-            label=letter,
-            style=style,
-            added=file.added,
-            removed=file.removed,
-            is_selectable=True,
-            comments=sum(it.path == file.path for it in self._comments),
-            marked=self._marks.count(file.path),
-        )
-
-    def _replace_row(self, file: ReviewedFile) -> None:
-        self.files.replace_row(self._row(file), is_selected=file.path in self.files.selected_paths)
-
-    def _refresh(self) -> None:
-        """Show the current file, and request its hunks and those of the next file if they are missing."""
-        file = self._file
-        if file is None or self._review is None:
-            return
-        for path in self._wanted_paths(file.path):
-            if self._files[path].is_on_request and path not in self._requested:
-                self._requested.add(path)
-                self._queries.ask(ReadPlannedFile(self._review.id, path))
-        self._replace_row(file)
-        self.view.show_content(
-            ReviewContent(
-                file=file,
-                comments=tuple(it for it in self._comments if it.path == file.path),
-                marked=self._marks.of(file.path),
-                is_side_by_side=self._shows_side_by_side,
-                can_revert=self._after is None,
-            )
-        )
-        self._show_summary()
-        self._show_hints()
-
-    def _wanted_paths(self, path: str) -> list[str]:
-        paths = list(self._files)
-        at = paths.index(path)
-        return paths[at : at + 2]
-
-    @property
-    def _shows_side_by_side(self) -> bool:
-        if self._is_side_by_side is not None:
-            return self._is_side_by_side
-        return self.app.size.width >= _TWO_COLUMNS_FROM
-
-    def _show_summary(self) -> None:
-        files = list(self._files.values())
-        parts = [
-            Content.assemble(
-                (tr_n("{count} file", "{count} files", len(files)) + " ", ""),
-                (f"+{sum(file.added for file in files)} ", "$success"),
-                (f"−{sum(file.removed for file in files)}", "$error"),
-            ),
-            Content.styled(
-                tr("{count} of {total} viewed", count=len(self._viewed), total=len(files)), "$text-muted"
-            ),
-        ]
-        if self._comments:
-            text = tr_n("{count} comment", "{count} comments", len(self._comments))
-            parts.append(Content.styled(text, "$secondary"))
-        if marked := self._marks.count():
-            text = tr_n("{count} hunk to revert", "{count} hunks to revert", marked)
-            parts.append(Content.styled(text, "bold $warning"))
-        if self._review is not None and self._review.note:
-            parts.append(Content.styled(sanitize_line(translate_message(self._review.note)), "$warning"))
-        self._show_summary_text(Content(" · ").join(parts))
-
-    def _show_summary_text(self, text: Content) -> None:
-        self.query_one("#review-summary", Static).update(text)
-
-    def _show_hints(self) -> None:
-        self.query_one(KeyHints).show(self._hints())
-
-    def _hints(self) -> list[KeyHint]:
+    def hints(self) -> list[KeyHint]:
+        """Return the key hints for the line at the cursor."""
         first = self.key_labels.first_key
         close = KeyHint(first("changereview.close"), tr("close"), "close")
         if self.query_one("#review-comment", Input).display:
@@ -289,7 +44,7 @@ class ReviewScreen(QueryDialog[None]):
                 KeyHint("enter", tr("save"), "save_comment", "bold"),
                 KeyHint(first("changereview.close"), tr("cancel"), "close"),
             ]
-        file = self._file
+        file = self.file
         if file is None:
             return [close]
         has_comment = (place := self.view.place) is not None and place.comment is not None
@@ -309,9 +64,9 @@ class ReviewScreen(QueryDialog[None]):
             *hints,
             close,
             KeyHint(two_keys, tr("file"), "move_file(1)"),
-            self._hint("next_hunk", tr("next hunk")),
+            KeyHint(first("changereview.next_hunk"), tr("next hunk"), "view('move_hunk', 1)"),
             self._hint("why", tr("why")),
-            self._hint("layout", tr("one column") if self._shows_side_by_side else tr("side by side")),
+            self._hint("layout", tr("one column") if self.shows_side_by_side else tr("side by side")),
             self._hint("mark_all", tr("mark all hunks")),
             self._hint("copy", tr("copy diff")),
         ]
@@ -323,37 +78,9 @@ class ReviewScreen(QueryDialog[None]):
 
     # moving
 
-    @on(FileList.Highlighted)
-    def _handle_file_highlighted(self, event: FileList.Highlighted) -> None:
-        event.stop()
-        self._refresh()
-
-    @on(ReviewView.PlaceChanged)
-    def _handle_place_changed(self, event: ReviewView.PlaceChanged) -> None:
-        event.stop()
-        self._show_hints()
-
-    def on_resize(self) -> None:
-        """Put the list next to the diff on a wide terminal."""
-        self.set_class(self.app.size.width >= _LIST_BESIDE_FROM, "-beside")
-        self.set_class(self.app.size.height < _LOW_ROWS, "-low")
-        self._refresh()
-
-    def action_move(self, lines: int) -> None:
-        """Move the cursor by lines."""
-        self.view.move(lines)
-
-    def action_page(self, pages: int) -> None:
-        """Move the cursor by pages."""
-        self.view.page(pages)
-
-    def action_edge(self, direction: int) -> None:
-        """Move the cursor to the start or the end of the file."""
-        self.view.edge(direction)
-
-    def action_move_hunk(self, hunks: int) -> None:
-        """Move the cursor to another hunk."""
-        self.view.move_hunk(hunks)
+    async def action_view(self, name: str, *arguments: int) -> None:
+        """Run an action of the diff, for the key hints."""
+        await self.app.run_action(f"{name}({', '.join(map(str, arguments))})", self.view)
 
     def action_move_file(self, files: int) -> None:
         """Show another file."""
@@ -361,14 +88,14 @@ class ReviewScreen(QueryDialog[None]):
 
     def action_layout(self) -> None:
         """Show the old and the new lines side by side, or in one column."""
-        self._is_side_by_side = not self._shows_side_by_side
-        self._refresh()
+        self._is_side_by_side = not self.shows_side_by_side
+        self.refresh_file()
 
     # viewed files
 
     def action_mark_viewed(self) -> None:
         """Mark the file as viewed and show the next one that isn't, or remove its mark."""
-        file = self._file
+        file = self.file
         if file is None:
             return
         is_viewed = file.path not in self._viewed
@@ -394,8 +121,8 @@ class ReviewScreen(QueryDialog[None]):
         self._viewed = self._viewed | paths if is_viewed else self._viewed - paths
         self.files.selected_paths = set(self._viewed)
         self.files.refresh()
-        self._show_summary()
-        self._show_hints()
+        self.show_summary()
+        self.show_hints()
 
     # comments
 
@@ -406,7 +133,7 @@ class ReviewScreen(QueryDialog[None]):
 
     def action_comment(self) -> None:
         """Let the user comment on the line at the cursor, or edit its comment."""
-        file, place = self._file, self.view.place
+        file, place = self.file, self.view.place
         if file is None or place is None:
             return
         self._edited = place.comment
@@ -419,7 +146,7 @@ class ReviewScreen(QueryDialog[None]):
         field.cursor_position = len(field.value)
         field.display = True
         field.focus()
-        self._show_hints()
+        self.show_hints()
 
     async def action_save_comment(self) -> None:
         """Save the comment; runs when its hint is clicked."""
@@ -428,7 +155,7 @@ class ReviewScreen(QueryDialog[None]):
     @on(Input.Submitted)
     def _handle_comment_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        text, file, place, review = event.value.strip(), self._file, self.view.place, self._review
+        text, file, place, review = event.value.strip(), self.file, self.view.place, self._review
         self._close_field()
         if not text or file is None or place is None or review is None:
             return
@@ -440,7 +167,7 @@ class ReviewScreen(QueryDialog[None]):
     def _close_field(self) -> None:
         self.query_one("#review-comment", Input).display = False
         self.view.focus()
-        self._show_hints()
+        self.show_hints()
 
     def action_delete_comment(self) -> None:
         """Delete the comment at the cursor."""
@@ -465,23 +192,23 @@ class ReviewScreen(QueryDialog[None]):
 
     def action_toggle_hunk(self) -> None:
         """Mark the hunk at the cursor to be reverted, or keep it."""
-        file, place = self._file, self.view.place
+        file, place = self.file, self.view.place
         if file is None or place is None or not self._can_revert(file):
             return
         if place.hunk is not None or not file.hunks:
             self._marks.toggle(file, place.hunk.id if place.hunk is not None else "")
-            self._refresh()
+            self.refresh_file()
 
     def action_toggle_all_hunks(self) -> None:
         """Mark all hunks of the file to be reverted, or keep them."""
-        file = self._file
+        file = self.file
         if file is not None and self._can_revert(file):
             self._marks.toggle_all(file)
-            self._refresh()
+            self.refresh_file()
 
     def action_revert(self) -> None:
         """Show the plan that reverts the marked hunks; without marks, the hunk at the cursor."""
-        file, review = self._file, self._review
+        file, review = self.file, self._review
         if file is None or review is None or not self._can_revert(file):
             return
         if not self._marks.count():
@@ -491,7 +218,7 @@ class ReviewScreen(QueryDialog[None]):
         if decisions and node is not None:
             self._planner.open_plan(propose_hunks(node, decisions))
 
-    def _can_revert(self, file: ReviewedFile) -> bool:
+    def _can_revert(self, file: ReviewFile) -> bool:
         """Return whether hunks of a file can be reverted; if not, say why."""
         if self._after is not None:
             self._host.notify(
@@ -510,7 +237,7 @@ class ReviewScreen(QueryDialog[None]):
 
     def action_explain(self) -> None:
         """Show who wrote the line at the cursor."""
-        file, place = self._file, self.view.place
+        file, place = self.file, self.view.place
         if file is None or place is None:
             return
         if self._after is not None or place.line is None:
@@ -520,7 +247,7 @@ class ReviewScreen(QueryDialog[None]):
 
     def action_copy(self) -> None:
         """Copy the diff of the file."""
-        if self._file is not None:
+        if self.file is not None:
             self._host.copy(self.view.text_for_copy())
 
     def action_close(self) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from textual import events
 from textual.message import Message
 
+from kimi_tui.tui.keys.keymap import bindings
+from kimi_tui.tui.keys.tables import REVIEW_LINE_KEYS
 from kimi_tui.tui.markdown.styled_line import text_style
 from kimi_tui.tui.review.review_lines import ReviewContent, ReviewLines, ReviewPlace
 from kimi_tui.tui.transcript.diff_view import Diff
@@ -16,8 +18,9 @@ _MARGIN = 3
 
 
 class ReviewView(LineView, can_focus=True, inherit_bindings=False):
-    """Shows the hunks of a file. The keys come from the review screen."""
+    """Shows the hunks of a file. Other keys than those that move the cursor come from the review screen."""
 
+    BINDINGS = bindings(REVIEW_LINE_KEYS)
     MARKER = ("❯ ", text_style("user-bar", "strong"))
 
     class HunkToggled(Message):
@@ -61,21 +64,21 @@ class ReviewView(LineView, can_focus=True, inherit_bindings=False):
             self._place = None
             self._set_index(self._first_change())
 
-    def move(self, lines: int) -> None:
+    def action_move(self, lines: int) -> None:
         """Move the cursor by lines."""
         self._step([at for at, place in enumerate(self._places) if place is not None], lines)
 
-    def move_hunk(self, hunks: int) -> None:
+    def action_move_hunk(self, hunks: int) -> None:
         """Move the cursor to the heading of another hunk."""
         self._step([at for at, place in enumerate(self._places) if place and place.is_heading], hunks)
 
-    def page(self, pages: int) -> None:
+    def action_page(self, pages: int) -> None:
         """Move the cursor by pages."""
-        self.move(pages * max(self.size.height - 2, 1))
+        self.action_move(pages * max(self.size.height - 2, 1))
 
-    def edge(self, direction: int) -> None:
+    def action_edge(self, direction: int) -> None:
         """Move the cursor to the first or the last line."""
-        self.move(direction * len(self._places))
+        self.action_move(direction * len(self._places))
 
     def on_resize(self) -> None:
         """Keep the cursor on its line."""

@@ -25,6 +25,7 @@ from kimi_tui.tui.timeline.revert_proposal import (
     propose_switch,
     propose_undo,
 )
+from kimi_tui.tui.timeline.review_opener import ReviewOpener, notify_missing_checkpoint
 from kimi_tui.tui.timeline.row_renderer import branch_title, format_age
 from kimi_tui.tui.timeline.tree import TimelineTree
 from kimi_tui.tui.timeline.tree_loader import TreeLoader
@@ -73,6 +74,7 @@ class TimelineController:
         self._is_shown = False
         self._loader = TreeLoader(screen=screen, wire=wire)
         self._dialogs = TimelineDialogs(screen=screen, host=host, wire=wire, key_labels=key_labels)
+        self._reviews = ReviewOpener(loader=self._loader, dialogs=self._dialogs, host=host, planner=self)
         self._session_controller = session_controller
         self._deferred_command: RevertCommand | None = None
         """The command to send when the interrupted turn has ended."""
@@ -232,7 +234,7 @@ class TimelineController:
             await self.toggle()
         node = (await self._loader.load_all()).find_by_id(number)
         if node is None:
-            self._notify_missing(number)
+            notify_missing_checkpoint(self._host, number)
         elif self._pane is not None:
             self._pane.view.highlight_checkpoint(node.uid)
 
@@ -249,7 +251,7 @@ class TimelineController:
         if node is None and number is None:
             self._host.notify(tr("No prompt to revert yet."))
         elif node is None:
-            self._notify_missing(number)
+            notify_missing_checkpoint(self._host, number)
         else:
             await self._plan(propose_revert(node, scope=scope, note=note))
 
@@ -320,9 +322,9 @@ class TimelineController:
         first = _last_prompt(tree) if before is None else tree.find_by_id(before)
         second = None if after is None else tree.find_by_id(after)
         if first is None:
-            self._notify_missing(before)
+            notify_missing_checkpoint(self._host, before)
         elif second is None and after is not None:
-            self._notify_missing(after)
+            notify_missing_checkpoint(self._host, after)
         else:
             await self._compare(first, second)
 
@@ -331,15 +333,7 @@ class TimelineController:
         review; without `after`, end with the current files.
         """
         if not self._is_read_only():
-            self._start(self._review(before, after))
-
-    async def _review(self, before: int | None, after: int | None) -> None:
-        tree = await self._loader.load_all()
-        missing = next((it for it in (before, after) if it is not None and tree.find_by_id(it) is None), None)
-        if missing is not None:
-            self._notify_missing(missing)
-        else:
-            await self._dialogs.review(before, after, tree=tree, planner=self)
+            self._start(self._reviews.open(before, after))
 
     def open_plan(self, proposal: RevertProposal) -> None:
         """Show the plan of a proposal, and run it if the user confirms."""
@@ -362,7 +356,7 @@ class TimelineController:
             case RevertProposal() as proposal:
                 await self._plan(proposal)
             case ReviewRequested():
-                await self._review(before.id, after.id if after is not None else None)
+                await self._reviews.open(before.id, after.id if after is not None else None)
             case None:
                 pass
 
@@ -379,15 +373,6 @@ class TimelineController:
         if self._host.state.read_only:
             self._host.notify(tr("This session is read-only. Use /write to continue it."), severity="warning")
         return self._host.state.read_only
-
-    def _notify_missing(self, number: int | None) -> None:
-        """Notify the user that a checkpoint doesn't exist; None is that of the last prompt."""
-        self._host.notify(
-            tr("Checkpoint {number} doesn't exist. Open the timeline to see all checkpoints.", number=number)
-            if number is not None
-            else tr("No prompts yet."),
-            severity="error",
-        )
 
     def _branch_title(self, branch: TimelineBranch) -> str:
         return branch_title(branch, self._loader.tree)

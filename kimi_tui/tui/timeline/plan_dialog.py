@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
+from kimi_tui.frontend.text.why import why_text
 from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
@@ -16,14 +17,16 @@ from kimi_tui.tui.timeline.choice_lines import choice_lines
 from kimi_tui.tui.timeline.file_detail import FileDetail, FileHeader
 from kimi_tui.tui.timeline.file_list import FileList, FileListRow, FileRow, NoteRow, chosen_plan_row
 from kimi_tui.tui.timeline.files_dialog import FilesDialog, command_rows
+from kimi_tui.tui.timeline.plan_contents import PlanContents
 from kimi_tui.tui.timeline.plan_selection import PlanSelection
 from kimi_tui.tui.timeline.query_dialog import Reply, TimelineQueries
 from kimi_tui.tui.timeline.revert_proposal import RevertCommand, RevertProposal
 from kimi_tui.tui.widgets.hunk_view import FileHunks, HunkView
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.tui.widgets.line_view import LineView
-from kimi_tui.wire.review import PlannedFileContent, ReadPlannedFile
-from kimi_tui.wire.timeline import ConflictChoice, FileChoice, PlannedFile, RevertPlan, RevertScope
+from kimi_tui.wire.review import PlannedFileContent
+from kimi_tui.wire.timeline import ConflictChoice, PlannedFile, RevertPlan, RevertScope
+from kimi_tui.wire.why import ExplainLine, LineReason
 
 _SCOPE_LABELS: dict[RevertScope, str] = {
     "both": tr_lazy("conversation + files"),
@@ -61,16 +64,13 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         """The latest plans by whether they are for a single turn."""
         self._shown_plan: RevertPlan | None = None
         self._selection = PlanSelection((), ())
-        self._requested: set[str] = set()
-        """The files of the plan whose hunks were requested."""
-        self._undecided: dict[str, FileChoice] = {}
-        """The decisions of the proposal about files whose hunks haven't arrived yet."""
+        self._contents: PlanContents | None = None
 
     def header_widgets(self) -> Sequence[Widget]:
         """Return the scope selector and the note field."""
         widgets: list[Widget] = []
         if len(self._proposal.scopes) > 1:
-            widgets.append(KeyHints(self._scope_hints(), max_lines=2))
+            widgets.append(KeyHints(_scope_hints(self.key_labels, self._proposal, self._scope), max_lines=2))
             widgets[0].id = "plan-scopes"
         field = Input(self._proposal.note, placeholder=tr("note for the model"), id="plan-note")
         field.cursor_blink = False
@@ -89,6 +89,8 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         """Show a plan that has arrived, or the hunks of one of its files."""
         if isinstance(reply, PlannedFileContent):
             self._add_file_content(reply)
+        if isinstance(reply, LineReason):
+            self._host.dialogs.show_text(*why_text(reply))
         if isinstance(reply, RevertPlan):
             self._plans[reply.scope == "turn"] = reply
             if self._shown_plan is None or "turn" in (reply.scope, self._shown_plan.scope):
@@ -108,11 +110,10 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
             return
         if plan is not self._shown_plan:
             self._shown_plan = plan
-            self._requested = set()
-            self._selection = PlanSelection(plan.files, self._initial_selection(plan))
-            self._undecided = {it.path: it for it in self._proposal.decisions}
-            for file in plan.files:
-                self._apply_decision(plan, file)
+            self._selection = PlanSelection(plan.files, _initial_selection(self._proposal, plan))
+            self._contents = PlanContents(
+                plan, self._selection, decisions=self._proposal.decisions, queries=self._queries
+            )
             selected_paths = set(self._selection.paths)
             rows: list[FileListRow] = [
                 chosen_plan_row(file, plan.reason, self._selection)
@@ -129,41 +130,18 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         self.files.set_dimmed(self._scope == "conversation")
         self._show_plan_summary()
 
-    def _apply_decision(self, plan: RevertPlan, file: PlannedFile) -> None:
-        """Select what the proposal has decided about a file; request its hunks first if they are missing."""
-        decision = self._undecided.get(file.path)
-        if decision is None:
-            return
-        if file.is_on_request and decision.hunks is not None:
-            self._request_file(plan, file)
-            return
-        self._selection.decide(self._undecided.pop(file.path))
-
-    def _request_file(self, plan: RevertPlan, file: PlannedFile) -> None:
-        if plan.id and file.path not in self._requested:
-            self._requested.add(file.path)
-            self._queries.ask(ReadPlannedFile(plan.id, file.path))
-
     def _add_file_content(self, content: PlannedFileContent) -> None:
         """Show the diff and the hunks of a file that weren't part of the plan."""
         plan, file = self._shown_plan, content.file
-        if plan is None or content.plan != plan.id:
+        if plan is None or self._contents is None or content.plan != plan.id:
             return
         files = tuple(file if it.path == file.path else it for it in plan.files)
         self._shown_plan = self._plans[self._scope == "turn"] = plan = replace(plan, files=files)
         self._selection.replace_file(file)
-        self._apply_decision(plan, file)
+        self._contents.apply_decision(file)
         self._show_selection(file.path)
         self._show_plan_summary()
         self.show_hints()
-
-    def _initial_selection(self, plan: RevertPlan) -> set[str]:
-        if self._proposal.decisions:
-            return {it.path for it in self._proposal.decisions} & {file.path for file in plan.files}
-        only_path = self._proposal.only_path
-        if only_path is None:
-            return _suggested_paths(plan)
-        return {file.path for file in plan.files if file.path == only_path and file.action != "not covered"}
 
     @on(FileList.SelectionChanged)
     def _handle_selection_changed(self) -> None:
@@ -239,8 +217,8 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
             self._show_hunks(row)
             plan = self._shown_plan
             file = next((it for it in plan.files if it.path == row.path), None) if plan is not None else None
-            if plan is not None and file is not None and file.is_on_request:
-                self._request_file(plan, file)
+            if file is not None and self._contents is not None:
+                self._contents.request(file)
         else:
             self._hunk_view.show_only(FileDetail(row))
         self.show_hints()
@@ -271,6 +249,12 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
     def _handle_chosen(self, event: HunkView.Chosen) -> None:
         event.stop()
         self.action_choose(event.choice)
+
+    @on(HunkView.LineAsked)
+    def _handle_line_asked(self, event: HunkView.LineAsked) -> None:
+        event.stop()
+        if (path := self.files.highlighted_path) is not None:
+            self._queries.ask(ExplainLine(path, event.line))
 
     @on(HunkView.Left)
     def _handle_hunks_left(self, event: HunkView.Left) -> None:
@@ -331,20 +315,11 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
             hints.append(KeyHint(self.key_labels.first_key("plan.note"), tr("note"), "write_note"))
         return [*hints, *self.list_hints()]
 
-    def _scope_hints(self) -> list[KeyHint]:
-        return [
-            KeyHint(
-                f"{'●' if scope == self._scope else '○'} {self.key_labels.first_key(f'plan.{scope}')}",
-                tr(_SCOPE_LABELS[scope]),
-                f"use('{scope}')",
-                "bold" if scope == self._scope else "",
-            )
-            for scope in self._proposal.scopes
-        ]
-
     def _refresh_hints(self) -> None:
         if len(self._proposal.scopes) > 1:
-            self.query_one("#plan-scopes", KeyHints).show(self._scope_hints())
+            self.query_one("#plan-scopes", KeyHints).show(
+                _scope_hints(self.key_labels, self._proposal, self._scope)
+            )
         self.show_hints()
 
     def action_use(self, scope: RevertScope) -> None:
@@ -378,7 +353,7 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
     def action_go(self) -> None:
         """Confirm the plan."""
         plan = self._shown_plan
-        if plan is None or self._undecided.keys() & {file.path for file in plan.files}:
+        if plan is None or self._contents is None or not self._contents.is_complete:
             return
         selected_paths = self.files.selected_paths
         if self._scope in ("files", "turn") and not selected_paths:
@@ -407,6 +382,7 @@ def _hunk_hints(key_labels: KeyLabels, action_label: str) -> list[KeyHint]:
         KeyHint(keys, tr("choose"), "hunk('move_hunk', 1)"),
         KeyHint(first_key("hunks.tick"), tr("select"), "hunk('toggle_hunk')"),
         KeyHint(first_key("hunks.tick_all"), tr("select all or none"), "hunk('toggle_all_hunks')"),
+        KeyHint(first_key("hunks.why"), tr("why"), "hunk('explain_hunk')"),
     ]
 
 
@@ -418,3 +394,27 @@ def _is_unrelated(file: PlannedFile) -> bool:
 def _suggested_paths(plan: RevertPlan) -> set[str]:
     """Return the files that are changed by default."""
     return {file.path for file in plan.files if file.ticked and file.action != "not covered"}
+
+
+def _initial_selection(proposal: RevertProposal, plan: RevertPlan) -> set[str]:
+    """Return the files that are selected first."""
+    if proposal.decisions:
+        return {it.path for it in proposal.decisions} & {file.path for file in plan.files}
+    if proposal.only_path is None:
+        return _suggested_paths(plan)
+    return {
+        file.path for file in plan.files if file.path == proposal.only_path and file.action != "not covered"
+    }
+
+
+def _scope_hints(key_labels: KeyLabels, proposal: RevertProposal, selected: RevertScope) -> list[KeyHint]:
+    """Return the hints that select what to revert."""
+    return [
+        KeyHint(
+            f"{'●' if scope == selected else '○'} {key_labels.first_key(f'plan.{scope}')}",
+            tr(_SCOPE_LABELS[scope]),
+            f"use('{scope}')",
+            "bold" if scope == selected else "",
+        )
+        for scope in proposal.scopes
+    ]

@@ -59,6 +59,12 @@ class HunkView(LineView, can_focus=True, inherit_bindings=False):
 
         choice: ConflictChoice
 
+    @dataclass
+    class LineAsked(Message):
+        """Sent when the user wants to know who wrote a line of the current file."""
+
+        line: int
+
     class Left(Message):
         """Sent when the user leaves the view."""
 
@@ -121,6 +127,16 @@ class HunkView(LineView, can_focus=True, inherit_bindings=False):
         ids = [hunk.id for hunk in self._file.hunks]
         excluded = [it for it in ids if it not in self._file.included]
         self.post_message(self.HunksToggled(tuple(excluded or ids)))
+
+    def action_explain_hunk(self) -> None:
+        """Ask who wrote the first line that the current hunk removes, or the line before what it adds."""
+        if self._file is None or not self._file.hunks:
+            return
+        diff = self._file.hunks[self._current].diff
+        rows = Diff(diff).rows
+        removed = next((row.number for row in rows if row.sign == "−"), None)
+        context = next((row.old_number for row in rows if row.sign == " "), diff.old_start)
+        self.post_message(self.LineAsked(max(removed or context, 1)))
 
     def action_leave_hunks(self) -> None:
         """Return to where the view was entered."""

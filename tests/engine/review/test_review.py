@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.frontend.reviewed_file import ReviewedFile, revert_choice, reviewed_file
+from kimi_tui.frontend.review_file import ReviewFile, revert_choice, to_review_file
 from kimi_tui.wire.commands import Revert, Undo
 from kimi_tui.wire.review import (
     AddComment,
@@ -49,12 +49,12 @@ async def review(
     return shown
 
 
-async def read(harness: TimelineHarness, shown: ChangeReview, path: str) -> ReviewedFile:
+async def read(harness: TimelineHarness, shown: ChangeReview, path: str) -> ReviewFile:
     await harness.timeline.reviewer.read_file(ReadPlannedFile(shown.id, path))
     content = harness.events[-1]
     assert isinstance(content, PlannedFileContent)
     assert content.plan == shown.id
-    return reviewed_file(content.file)
+    return to_review_file(content.file)
 
 
 async def comments(harness: TimelineHarness, plan: str = "") -> CommentList:
@@ -65,7 +65,7 @@ async def comments(harness: TimelineHarness, plan: str = "") -> CommentList:
 
 
 def described(shown: ChangeReview) -> list[tuple[str, str, int, int]]:
-    files = [reviewed_file(file) for file in shown.files]
+    files = [to_review_file(file) for file in shown.files]
     return [(it.path, it.change, it.added, it.removed) for it in files]
 
 

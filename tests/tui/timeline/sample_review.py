@@ -1,6 +1,7 @@
 """A review: what the engine sends for files that the agent changed, and comments on two of their lines."""
 
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 from kimi_tui.base.message_text import msg
 from kimi_tui.wire.display_blocks import DiffBlock
@@ -33,11 +34,10 @@ NOW = (
 
 def hunk(name: str, path: str, line: int, now: str, before: str) -> PlannedHunk:
     """Return the hunk that turns lines of the current file into the earlier ones."""
-    added, removed = len(before.splitlines()), len(now.splitlines())
-    shared = [one for one, other in zip(now.splitlines(), before.splitlines(), strict=False) if one == other]
-    return PlannedHunk(
-        name, added - len(shared), removed - len(shared), DiffBlock(path, now, before, line, line)
-    )
+    matcher = SequenceMatcher(None, now.splitlines(), before.splitlines(), autojunk=False)
+    shared = sum(match.size for match in matcher.get_matching_blocks())
+    added, removed = len(before.splitlines()) - shared, len(now.splitlines()) - shared
+    return PlannedHunk(name, added, removed, DiffBlock(path, now, before, line, line))
 
 
 VALIDATE = hunk("validate", "src/shop/auth.py", 41, NOW, BEFORE)

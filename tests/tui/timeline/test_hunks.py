@@ -7,6 +7,7 @@ import pytest
 from kimi_tui.tui.widgets.hunk_view import HunkView
 from kimi_tui.wire.commands import Revert
 from kimi_tui.wire.timeline import FileChoice
+from kimi_tui.wire.why import ExplainLine, LineReason
 from tests.tui.conftest import AppHarness
 from tests.tui.timeline.sample_hunks import HUNKS_PLAN
 from tests.tui.timeline.test_dialogs import click_text, files, open_plan
@@ -113,3 +114,13 @@ async def test_only_the_conversation_has_no_choices(open_timeline: Any) -> None:
         await open_hunks_plan(harness)
         await harness.driver.press("c", "3")
         assert await revert(harness) == Revert(12, "conversation", None)
+
+
+async def test_why_of_a_hunk_is_shown_above_the_plan(open_timeline: Any) -> None:
+    async with open_timeline(size=(120, 40)) as harness:
+        await open_hunks_plan(harness)
+        await harness.driver.press("end", "right", "j", "w")
+        await harness.wait_until(lambda: harness.commands_of(ExplainLine))
+        assert harness.commands_of(ExplainLine) == [ExplainLine("src/auth.py", 40)]
+        harness.engine.send(LineReason(path="src/auth.py", line=40, text="    log(user)", by="agent"))
+        await harness.wait_until(lambda: "line 40: the agent" in harness.unwrapped_text())

@@ -9,6 +9,7 @@ import pytest
 
 from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.review.review_screen import ReviewScreen
 from kimi_tui.tui.screen.main_screen import MainScreen
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Compare, PlanRevert, ShowTimeline
@@ -102,9 +103,18 @@ def timeline_app(
         screen.controllers.session_view.transcript.flush()
         for key in keys:
             await press_key(pilot, wire, key)
+            await wait_for_review(pilot, is_opening=key == "r")
         await wait_until_settled(pilot, wire)
 
     return app, act
+
+
+async def wait_for_review(pilot: AppDriver, *, is_opening: bool) -> None:
+    """Wait until a review is open if it `is_opening`, and until an open one shows its file."""
+    while is_opening and not isinstance(pilot.app.screen, ReviewScreen):
+        await pilot.pause(0.005)
+    while isinstance(screen := pilot.app.screen, ReviewScreen) and screen.is_loading:
+        await pilot.pause(0.005)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from kimi_tui.engine.transfer.html.call_changes import SessionChanges, collect_c
 from kimi_tui.engine.transfer.html.page_text import CleanTexts
 from kimi_tui.engine.transfer.html.session_page import PageBranch, PageContent, render_page
 from kimi_tui.history.branch import Branch
+from kimi_tui.history.check_log import read_step_checks
 from kimi_tui.history.conversation_state import ConversationState
 from kimi_tui.history.read_only import ReadOnlyConversation
 from kimi_tui.history.session import Session
@@ -15,7 +16,7 @@ from kimi_tui.history.snapshots.project_store import ProjectStore
 
 _MAX_BYTES_PER_STEP = 2_000
 _MIN_BYTES = 2_000_000
-LIMITS = (20_000, 8_000, 4_000, 2_000, 1_000, 500, 250, 120, 60)
+LIMITS = (20_000, 8_000, 4_000, 2_000, 1_000, 500, 250, 120, 60, 40)
 """Lengths to which texts are cut, the first of which yields a page that isn't too long."""
 
 
@@ -42,6 +43,7 @@ def to_html(session: Session, *, data_dir: Path) -> str:
         ),
         branches=tuple(branches),
         changes=_changes(session, data_dir),
+        checks=read_step_checks(session.dir),
     )
     return render_within(content)
 

@@ -7,7 +7,8 @@ import base64
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 
 from kimi_tui.base.assets import read_asset
 from kimi_tui.base.compaction_markers import is_summary, summary_text
@@ -20,11 +21,17 @@ from kimi_tui.history.message_history import is_note
 from kimi_tui.history.records import Checkpoint, StepSummary
 from kimi_tui.history.step_summary import summarize_step
 from kimi_tui.version import __version__
+from kimi_tui.wire.checks import CheckState, StepCheck
 
 _MAX_DIFF_LINES = 400
 _LABEL = 80
 _SUMMARY = 120
 _DETAIL_PARAMETERS = ("command", "path", "file_path", "url", "query", "pattern", "description", "name")
+_CHECK_SIGNS: Mapping[CheckState, tuple[str, str]] = {
+    "pass": ("✔", "check passed"),
+    "fail": ("✗", "check failed"),
+    "skip": ("–", "check couldn't tell"),
+}
 _BRANCH_REASONS = {
     "user": "left by a revert",
     "dmail": "left by a D-Mail",
@@ -61,6 +68,8 @@ class PageContent:
     branches: tuple[PageBranch, ...]
     """The other branches, oldest first."""
     changes: SessionChanges
+    checks: Mapping[str, StepCheck] = field(default_factory=dict)
+    """The results of the check after steps, by the uids of their checkpoints."""
 
 
 def render_page(content: PageContent, *, limit: int, clean_texts: CleanTexts | None = None) -> str:
@@ -107,6 +116,7 @@ class _Page:
         times = [checkpoint.time for checkpoint in checkpoints if checkpoint.time]
         prompts = sum(checkpoint.kind == "user" for checkpoint in checkpoints)
         diffs = [diff for diffs in content.changes.by_call.values() for diff in diffs]
+        commands = sorted({check.command for check in content.checks.values() if check.command})
         facts = [
             ("", time.strftime("%Y-%m-%d %H:%M", time.localtime(min(times)))) if times else None,
             ("Model", content.model) if content.model else None,
@@ -114,6 +124,7 @@ class _Page:
             ("Checkpoints", f"{len(checkpoints):,}"),
             ("Files", f"{len({diff.path for diff in diffs}):,}") if diffs else None,
             ("Cost", f"${content.cost_usd:.2f}") if content.cost_usd is not None else None,
+            ("Check", ", ".join(commands[:2])) if commands else None,
             ("Directory", content.work_dir) if content.work_dir else None,
             ("Session", content.session_id[:8]),
         ]
@@ -150,12 +161,23 @@ class _Page:
             label = self._text.line(checkpoint.label if is_prompt else done_label or checkpoint.label, _LABEL)
             files = after.changes if after is not None else None
             lines = _line_counts(files.added_lines, files.removed_lines) if files is not None else ""
+            check = self._check(checkpoint) or ('<span class="check"></span>' if self._content.checks else "")
             kind = ' class="prompt"' if is_prompt else ""
             number_cell = f'<span class="number">{checkpoint.id}</span>'
             yield (
                 f'<li{kind}><a href="#{_anchor(branch, checkpoint)}">{number_cell}'
-                f'<span class="label">{label}</span><span class="lines">{lines}</span></a></li>'
+                f'<span class="label">{label}</span><span class="lines">{lines}{check}</span></a></li>'
             )
+
+    def _check(self, checkpoint: Checkpoint | None) -> str:
+        """Return the sign of the check after the step that follows a checkpoint; empty if it didn't run."""
+        check = self._content.checks.get(checkpoint.uid) if checkpoint is not None else None
+        if check is None or check.state == "running":
+            return ""
+        sign, text = _CHECK_SIGNS[check.state]
+        if check.is_first_failure:
+            sign, text = f"→{sign}", "the check began to fail here"
+        return f'<span class="check {check.state}" role="img" title="{text}">{sign}</span>'
 
     def _last_summary(self, branch: PageBranch, position: int) -> StepSummary | None:
         """Return the summary of what followed the last checkpoint, which no later one has recorded."""
@@ -245,7 +267,8 @@ class _Page:
             elif isinstance(part, TextPart) and part.text.strip():
                 parts.append(f'<div class="response">{self._text.markdown(part.text)}</div>')
         parts += (self._call(call, results.get(call.id)) for call in message.tool_calls or ())
-        return f'<div class="step"{anchor}>{"".join(parts)}</div>' if parts else ""
+        check = self._check(checkpoint)
+        return f'<div class="step"{anchor}>{"".join(parts)}{check}</div>' if parts or check else ""
 
     def _call(self, call: ToolCall, result: Message | None) -> str:
         arguments = _parse_arguments(call)

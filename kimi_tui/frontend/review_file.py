@@ -10,7 +10,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.wire.display_blocks import DiffBlock
 from kimi_tui.wire.timeline import ConflictChoice, FileChoice, PlannedFile, PlannedHunk
 
-ReviewedChange = Literal["added", "removed", "renamed", "changed", "not covered"]
+ReviewedChange = Literal["added", "removed", "renamed", "changed", "uncovered"]
 
 
 @frozen(kw_only=True)
@@ -28,8 +28,8 @@ class ReviewedHunk:
 
 
 @frozen(kw_only=True)
-class ReviewedFile:
-    """The change of a file."""
+class ReviewFile:
+    """The change of a file, as a review shows it."""
 
     path: str
     old_path: str
@@ -58,15 +58,15 @@ class ReviewedFile:
     @property
     def can_be_reverted(self) -> bool:
         """Whether a revert can restore the earlier state."""
-        return self.change != "not covered"
+        return self.change != "uncovered"
 
 
-def reviewed_file(file: PlannedFile) -> ReviewedFile:
+def to_review_file(file: PlannedFile) -> ReviewFile:
     """Return the change that a planned file would undo."""
     whole = next((it for it in file.choices if it.choice == "checkpoint"), None)
     kept = [hunk.id for it in file.choices if it.choice == "merge" for hunk in it.hunks]
     hunks = whole.hunks if whole is not None else file.hunks
-    return ReviewedFile(
+    return ReviewFile(
         path=file.path,
         old_path=file.renamed_to,
         change=_change(file),
@@ -84,7 +84,7 @@ def reviewed_file(file: PlannedFile) -> ReviewedFile:
     )
 
 
-def revert_choice(file: ReviewedFile, ids: frozenset[str]) -> FileChoice:
+def revert_choice(file: ReviewFile, ids: frozenset[str]) -> FileChoice:
     """Return the decision to revert the hunks with these ids; without hunks, the whole file."""
     known = [hunk.id for hunk in file.hunks]
     is_whole = not known or ids.issuperset(known)
@@ -103,6 +103,8 @@ def _reviewed_hunk(hunk: PlannedHunk, *, is_yours: bool) -> ReviewedHunk:
 
 
 def _change(file: PlannedFile) -> ReviewedChange:
+    if file.action == "not covered":
+        return "uncovered"
     match file.action:
         case "delete":
             return "added"
@@ -110,8 +112,6 @@ def _change(file: PlannedFile) -> ReviewedChange:
             return "removed"
         case "rename":
             return "renamed"
-        case "not covered":
-            return "not covered"
         case "restore" | "merge" | "conflict" | "keep":
             return "changed"
         case _:
