@@ -82,12 +82,12 @@ class ChangeReviewer:
         """Send a file of a plan or review with its diff and hunks."""
         from kimi_tui.engine.review.review_queries import read_planned_file
 
-        async with self._comparing:  # the latest review may be on its way
+        async with self._comparing:  # the latest review may not be complete
             shown = self._shown_plans.find(command.plan)
         self._sender.send(await self._files.worker.use(read_planned_file, shown, command.path))
 
     async def mark_viewed(self, command: MarkViewed) -> None:
-        """Mark files as viewed. Once all are, the next review begins with what changes from now on."""
+        """Mark files as viewed. Once all are marked, the next review only has later changes."""
         shown = self._shown_plans.find(command.plan)
         items = [shown.find(path)[1] for path in command.paths]
         viewed = await asyncio.to_thread(read_viewed_files, self._session)
@@ -100,7 +100,7 @@ class ChangeReviewer:
         await asyncio.to_thread(write_viewed_files, self._session, viewed)
 
     async def end_review(self) -> None:
-        """Let the next review begin with what changes from now on, if there was a review up to now."""
+        """Let the next review only have later changes, if there was a review up to now."""
         try:
             shown = self._shown_plans.find("")
         except UsageError:

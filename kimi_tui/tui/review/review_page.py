@@ -174,7 +174,7 @@ class ReviewPage(QueryDialog[None]):
                     self._replace_row(file)
             self.refresh_file()
 
-    # what is shown
+    # the shown file
 
     @property
     def path(self) -> str | None:

@@ -38,7 +38,7 @@ class PlanContents:
             self._queries.ask(ReadPlannedFile(self._plan_id, file.path))
 
     def apply_decision(self, file: PlannedFile) -> None:
-        """Select what was decided about a file; if it is about hunks that are missing, request them."""
+        """Apply the decision about a file; if it needs hunks that are missing, request them."""
         decision = self._undecided.get(file.path)
         if decision is None:
             return
