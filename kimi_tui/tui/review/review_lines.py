@@ -23,7 +23,9 @@ class ReviewPlace:
 
     hunk: ReviewedHunk | None = None
     line: int | None = None
-    """The number of the line in the later state; None for a heading or a removed line."""
+    """The number of the line in the later state; None for a removed line. For a heading, of the first added
+    line of the hunk, or else of the first unchanged one.
+    """
     removed_line: int | None = None
     """The number of a removed line in the earlier state."""
     comment: ReviewComment | None = None
@@ -75,7 +77,8 @@ class ReviewLines:
             heading, column = self._heading(hunk, number, width)
             if column:
                 self.boxes[len(lines)] = column
-            self._add(lines, [heading], ReviewPlace(hunk=hunk, is_heading=True))
+            first = _first_new_line(self._diffs[hunk.id])
+            self._add(lines, [heading], ReviewPlace(hunk=hunk, line=first, is_heading=True))
             shown |= self._add_rows(lines, hunk, digits, width)
         rest = [it for it in content.comments if it.line is None or it.line not in shown]
         self._add_other_comments(lines, rest, width)
@@ -189,6 +192,15 @@ def _with_box(spans: list[Span], width: int, *, is_marked: bool, has_box: bool) 
     style = text_style("waiting", "strong") if is_marked else text_style("dim")
     line = StyledLine((*spans, ("─" * rule, text_style("rule")), (box, style)))
     return line, span_width(spans) + rule if box else 0
+
+
+def _first_new_line(diff: Diff) -> int | None:
+    rows = sorted((row for row in diff.rows if row.sign in ("+", " ") and row.number), key=_is_unchanged)
+    return rows[0].number if rows else None
+
+
+def _is_unchanged(row: DiffRow) -> bool:
+    return row.sign == " "
 
 
 def _header_lines(file: ReviewFile, width: int) -> list[StyledLine]:

@@ -172,6 +172,9 @@ async def test_why_of_a_line_is_shown_above_the_review(open_timeline: Any) -> No
         assert harness.commands_of(ExplainLine) == [ExplainLine(AUTH, 41)]
         harness.engine.send(LineReason(path=AUTH, line=41, text="def validate(form):", by="you"))
         await harness.wait_until(lambda: "line 41: you" in harness.unwrapped_text())
+        await harness.driver.press("escape", "n", "w")  # the heading stands for the first added line
+        await harness.wait_until(lambda: len(harness.commands_of(ExplainLine)) == 2)
+        assert harness.commands_of(ExplainLine)[1] == ExplainLine(AUTH, 89)
 
 
 async def test_a_review_of_two_checkpoints_explains_why_it_cannot_be_reverted(open_timeline: Any) -> None:
