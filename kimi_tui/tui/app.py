@@ -94,10 +94,12 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         self.stylesheet.set_variables(self.get_css_variables())
 
     async def run_async(self, *, headless: bool = False, **options: Any) -> Any:
-        """Run on the terminal. With the theme `auto`, query the terminal's background color first."""
-        if self._options.theme == "auto" and not headless:
+        """Run on the terminal. Query its background color first, for the theme `auto`, now or later."""
+        if not headless:
             luminance, self._early_input = query_background()
-            self._apply_initial_theme(resolve_theme("auto", luminance=luminance))
+            self._options.background.luminance = luminance
+            if self._options.theme == "auto":
+                self._apply_initial_theme(resolve_theme("auto", luminance=luminance))
         return await super().run_async(headless=headless, **options)
 
     def get_default_screen(self) -> Screen[Any]:

@@ -11,6 +11,7 @@ from kimi_tui.config.startup_settings import ImageMode, NotifyMode, ThinkingDisp
 from kimi_tui.frontend.clipboard import Clipboard, SystemClipboard
 from kimi_tui.frontend.fleet.opened_task import FleetTaskOpener
 from kimi_tui.tui.session_request import FleetVisit, SessionRequest
+from kimi_tui.tui.terminal.background import KnownBackground
 from kimi_tui.wire.channel import Wire
 
 
@@ -22,6 +23,8 @@ class TuiOptions:
     data_dir: Path
     theme: str = "auto"
     """Name of a theme, which may not exist."""
+    background: KnownBackground = field(default_factory=KnownBackground)
+    """The terminal's background, for the theme `auto`."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Binding ids to keys, several separated by commas; overrides `tui.keys`."""
     mouse: bool = True

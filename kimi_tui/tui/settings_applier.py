@@ -13,6 +13,7 @@ from kimi_tui.base.thinking_effort import parse_thinking_effort
 from kimi_tui.i18n.translate import tr, translate_error
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import GROUPS, KeyLabels, keymap_errors, known_binding_ids
+from kimi_tui.tui.terminal.background import KnownBackground
 from kimi_tui.tui.themes import register_theme, resolve_theme
 from kimi_tui.wire.commands import SetModel, SetThinking
 from kimi_tui.wire.settings import Setting
@@ -32,8 +33,17 @@ def effective_from(key: str) -> EffectiveFrom:
 class SettingsApplier:
     """Applies new values of settings that take effect immediately."""
 
-    def __init__(self, *, app: App[Any], key_labels: KeyLabels, host: CommandHost, data_dir: Path) -> None:
+    def __init__(
+        self,
+        *,
+        app: App[Any],
+        key_labels: KeyLabels,
+        host: CommandHost,
+        data_dir: Path,
+        background: KnownBackground,
+    ) -> None:
         self._app = app
+        self.background = background
         self._data_dir = data_dir
         self._key_labels = key_labels
         self._host = host
@@ -43,7 +53,7 @@ class SettingsApplier:
         value = setting.value
         match setting.key:
             case "theme":
-                return self._apply_theme(resolve_theme(value or "auto"))
+                return self._apply_theme(resolve_theme(value or "auto", luminance=self.background.luminance))
             case "default_thinking":
                 effort = parse_thinking_effort(value) or "off"
                 self._host.command(SetThinking(effort != "off", effort))

@@ -9,6 +9,7 @@ from kimi_tui.config.settings_schema import dotted_key, setting_docs
 from kimi_tui.frontend.text.setting_labels import SECTIONS
 from kimi_tui.tui.dialogs.settings import SettingsDialog
 from kimi_tui.tui.dialogs.themes import ThemePicker
+from kimi_tui.tui.terminal.background import KnownBackground
 from kimi_tui.wire.commands import SetThinking
 from kimi_tui.wire.settings import ChangeSetting, ListSettings, Setting, SettingChanged, SettingsList
 from tests.tui.conftest import AppHarness
@@ -64,6 +65,21 @@ async def test_a_theme_chosen_from_the_list_is_applied(open_app: Any) -> None:
         assert await wait_for_change(harness) == ChangeSetting("theme", "light")
         harness.engine.send(SettingChanged("theme"))
         await harness.wait_until(lambda: harness.app.theme == "light")
+
+
+async def test_auto_follows_the_background_that_the_terminal_reported_at_the_start(open_app: Any) -> None:
+    async with open_app(theme="dark", background=KnownBackground(luminance=1.0)) as harness:
+        await open_settings_dialog(harness)
+        await harness.type_text("theme")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, ThemePicker))
+        await harness.driver.press("up")
+        await harness.wait_until(lambda: harness.app.theme == "light")
+        await harness.driver.press("enter")
+        assert await wait_for_change(harness) == ChangeSetting("theme", "auto")
+        harness.engine.send(SettingChanged("theme"))
+        await harness.driver.pause()
+        assert harness.app.theme == "light"
 
 
 async def test_an_invalid_value_shows_the_error_and_can_be_corrected(open_app: Any) -> None:

@@ -67,6 +67,7 @@ class ScreenDialogs:
             self._host.theme_name,
             data_dir=self._options.data_dir,
             key_labels=self._key_labels,
+            background=self._options.background,
         )
         return await self._screen.app.push_screen_wait(picker)
 
@@ -119,7 +120,7 @@ class ScreenDialogs:
         from kimi_tui.tui.commands.settings import open_settings  # rarely used
 
         await open_settings(
-            self._host, screen=self._screen, key_labels=self._key_labels, data_dir=self._options.data_dir
+            self._host, screen=self._screen, key_labels=self._key_labels, options=self._options
         )
 
     async def choose_session(self, *, at_start: bool = False) -> SessionRequest | ChosenMessage | None:

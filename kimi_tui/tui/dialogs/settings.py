@@ -200,7 +200,13 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
 
     def _choose_theme(self, setting: Setting) -> None:
         names = ("auto", *theme_names(self._data_dir))
-        picker = ThemePicker(names, setting.value, data_dir=self._data_dir, key_labels=self._key_labels)
+        picker = ThemePicker(
+            names,
+            setting.value,
+            data_dir=self._data_dir,
+            key_labels=self._key_labels,
+            background=self._applier.background,
+        )
         self._apply_picked(setting, picker)
 
     def _apply_picked(self, setting: Setting, picker: Picker) -> None:

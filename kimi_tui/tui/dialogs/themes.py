@@ -11,6 +11,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.i18n.translate import tr, translate_error
 from kimi_tui.tui.dialogs.picker import Picker
 from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.terminal.background import KnownBackground
 from kimi_tui.tui.themes import register_theme, resolve_theme
 from kimi_tui.tui.widgets.choice_list import Choice
 
@@ -27,7 +28,9 @@ class ThemePicker(Picker):
         *,
         data_dir: Path,
         key_labels: KeyLabels,
+        background: KnownBackground,
     ) -> None:
+        self._background = background
         self._data_dir = data_dir
         self._initial_theme = ""
         choices = [
@@ -55,7 +58,7 @@ class ThemePicker(Picker):
     def _preview(self) -> None:
         if (choice := self.choices.choice) is None:
             return
-        name = resolve_theme(choice.value)
+        name = resolve_theme(choice.value, luminance=self._background.luminance)
         try:
             register_theme(self.app, name, self._data_dir)
         except KimiTuiError as error:

@@ -5,6 +5,7 @@ import re
 import select
 import sys
 import time
+from dataclasses import dataclass
 from typing import NamedTuple
 
 _QUERY = b"\x1b]11;?\x1b\\\x1b[c"
@@ -21,6 +22,14 @@ class TerminalBackground(NamedTuple):
     """Luminance of the background, 0 to 1; None if the terminal doesn't report it."""
     typed_text: str = ""
     """Text that the user typed while the query was pending."""
+
+
+@dataclass(slots=True)
+class KnownBackground:
+    """The terminal's background, once it has been queried at the start."""
+
+    luminance: float | None = None
+    """As in `TerminalBackground`."""
 
 
 def query_background(*, timeout_s: float = 0.2) -> TerminalBackground:
