@@ -10,7 +10,8 @@ import pytest
 from kimi_tui.history.snapshots.capture import CaptureResult
 from kimi_tui.workspaces.checkpoint.copied_view import CopiedView, CopyTooLarge
 from kimi_tui.workspaces.checkpoint.private_view import PrivateTree
-from kimi_tui.workspaces.checkpoint.state_writer import differences_from, write_changes
+from kimi_tui.workspaces.checkpoint.state_differences import StateDifferences
+from kimi_tui.workspaces.checkpoint.state_writer import write_changes
 from kimi_tui.workspaces.workspaces import Workspaces
 from tests.history.snapshots.file_history_fixture import FileHistoryFixture
 from tests.workspaces.workspace_env import TreeEntry, copy_tree, read_tree
@@ -39,7 +40,7 @@ def project(tmp_path: Path) -> FileHistoryFixture:
 
 def prepare(project: FileHistoryFixture, tree: PrivateTree, state: str) -> list[str]:
     now: CaptureResult = project.history.capture()
-    changes = differences_from(project.history.manifests, now.manifest, state)
+    changes = StateDifferences(project.history.manifests).between(now.manifest, state)
     return write_changes(changes, project.history.blobs, tree, work_dir=project.work)
 
 

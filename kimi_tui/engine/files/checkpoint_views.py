@@ -15,6 +15,7 @@ from kimi_tui.engine.files.snapshot_worker import SnapshotBusyError, SnapshotWor
 from kimi_tui.history.snapshots.entry import Changes
 from kimi_tui.history.snapshots.manifest import ManifestLog, ManifestMissing
 from kimi_tui.workspaces.checkpoint.private_view import PrivateTree, PrivateView
+from kimi_tui.workspaces.checkpoint.state_differences import StateDifferences
 from kimi_tui.workspaces.workspaces import Workspaces
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _BUSY_DELAY_S = 0.2
+_KEEP_S = 30.0
+"""How long states that were read stay in memory after the last view was opened."""
 
 
 class StateUnavailable(KimiTuiError):
@@ -38,6 +41,9 @@ class CheckpointViews:
         self._workspaces = workspaces
         self._work_dir = work_dir
         self._added_dirs = added_dirs
+        self._differences: StateDifferences | None = None
+        """Kept while views are opened one after another, as in a search."""
+        self._release: asyncio.TimerHandle | None = None
 
     async def capture_now(self) -> str:
         """Return the state of today's files, from a scan of all of them. Raises KimiTuiError."""
@@ -66,7 +72,8 @@ class CheckpointViews:
         try:
             async with self._workspaces.open_view(self._work_dir, self._added_dirs) as view:
                 if state is not None:
-                    await self._use(partial(_prepare, state=state, tree=view.tree, work_dir=self._work_dir))
+                    await self._use(partial(self._prepare, state=state, tree=view.tree))
+                    self._release_later()
                 if replaced:
                     await self._use(
                         partial(_replace_files, changes=replaced, tree=view.tree, work_dir=self._work_dir)
@@ -77,6 +84,27 @@ class CheckpointViews:
                 msg("Can't open a private copy of the files: {reason}.", reason=reason_of(error)),
                 hint="Free some disk space, or run `kimi-tui info` to see how commands run here.",
             ) from error
+
+    def _prepare(self, history: "FileHistory", *, state: str, tree: PrivateTree) -> None:
+        """Write what differs in `state` to a view. Runs in the worker's thread."""
+        current = _capture_known_changes(history)
+        differences = self._differences
+        if differences is None or differences.manifests is not history.manifests:
+            differences = self._differences = StateDifferences(history.manifests)
+        try:
+            changes = differences.between(current, state)
+        except ManifestMissing as error:
+            raise _not_stored() from error
+        _replace_files(history, changes=changes, tree=tree, work_dir=self._work_dir)
+
+    def _release_later(self) -> None:
+        """Free the states that were read once no view has been opened for a while."""
+        if self._release is not None:
+            self._release.cancel()
+        self._release = asyncio.get_running_loop().call_later(_KEEP_S, self._forget)
+
+    def _forget(self) -> None:
+        self._differences = self._release = None
 
     async def _use(self, query: "Callable[[FileHistory], T]") -> T:
         """Run `query` when running scans have finished, however long they take."""
@@ -100,17 +128,6 @@ def are_equal(before: str, after: str, manifests: ManifestLog) -> bool:
 
 def _capture_known_changes(history: "FileHistory") -> str:
     return history.capture_if_small(history.default_author()).manifest
-
-
-def _prepare(history: "FileHistory", *, state: str, tree: PrivateTree, work_dir: Path) -> None:
-    from kimi_tui.workspaces.checkpoint.state_writer import differences_from
-
-    current = _capture_known_changes(history)
-    try:
-        changes = differences_from(history.manifests, current, state)
-    except ManifestMissing as error:
-        raise _not_stored() from error
-    _replace_files(history, changes=changes, tree=tree, work_dir=work_dir)
 
 
 def _replace_files(history: "FileHistory", *, changes: Changes, tree: PrivateTree, work_dir: Path) -> None:

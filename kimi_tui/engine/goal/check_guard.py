@@ -90,9 +90,9 @@ class CheckGuard:
 def _compare_with_start(
     history: FileHistory, start: str, now: str, protected: ProtectedFiles, others: Sequence[str]
 ) -> GuardReport:
-    from kimi_tui.workspaces.checkpoint.state_writer import differences_from
+    from kimi_tui.workspaces.checkpoint.state_differences import StateDifferences
 
-    to_start = differences_from(history.manifests, now, start)
+    to_start = StateDifferences(history.manifests).between(now, start)
     covered = {*history.manifests.entries(start), *history.manifests.entries(now)}
     comparison = compare_states(history, 0, None, start, now)
     lines = [

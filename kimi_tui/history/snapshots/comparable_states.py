@@ -1,7 +1,7 @@
 """Comparison of states of which one may not list all files yet."""
 
-from kimi_tui.history.snapshots.entry import Entry
-from kimi_tui.history.snapshots.manifest import Manifest, ManifestLog, ManifestMissing
+from kimi_tui.history.snapshots.entry import Changes, Entry
+from kimi_tui.history.snapshots.manifest import ManifestLog, ManifestMissing
 
 
 def comparable_states(
@@ -14,25 +14,30 @@ def comparable_states(
     """
     old, new = manifests.entries(before), manifests.entries(after)
     if not manifests.read(before).is_complete:
-        _add_found(old, _records_between(manifests, before, after))
+        add_found(old, _records_between(manifests, before, after))
     if not manifests.read(after).is_complete:
-        _add_found(new, _records_between(manifests, after, before))
+        add_found(new, _records_between(manifests, after, before))
     return old, new
 
 
-def _records_between(manifests: ManifestLog, start: str, end: str) -> list[Manifest]:
+def _records_between(manifests: ManifestLog, start: str, end: str) -> list[tuple[Changes, bool]]:
     """Return the records after `start` up to `end`; none if `end` doesn't follow `start`."""
     try:
-        return manifests.records_since(start, end)
+        records = manifests.records_since(start, end)
     except ManifestMissing:
         return []
+    return [(record.changes, record.author.who == "coverage") for record in records]
 
 
-def _add_found(entries: dict[str, Entry], records: list[Manifest]) -> None:
+def add_found(entries: dict[str, Entry], records: list[tuple[Changes, bool]]) -> None:
+    """Add unchanged files that later records found to the entries of an incomplete state.
+
+    `records`: their changes, and whether they only found files; oldest first.
+    """
     changed: set[str] = set()
-    for record in records:
-        for path, entry in record.changes.items():
-            if record.author.who != "coverage":
+    for changes, is_coverage in records:
+        for path, entry in changes.items():
+            if not is_coverage:
                 changed.add(path)
             elif entry is not None and path not in changed:
                 entries.setdefault(path, entry)

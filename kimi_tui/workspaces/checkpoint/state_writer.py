@@ -8,10 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from kimi_tui.history.snapshots.comparable_states import comparable_states
 from kimi_tui.history.snapshots.dir_handles import DirectoryHandles, PathRejected
 from kimi_tui.history.snapshots.entry import Changes, Entry
-from kimi_tui.history.snapshots.manifest import ManifestLog
 from kimi_tui.workspaces.checkpoint.private_view import PrivateTree
 
 _SECOND_NS = 1_000_000_000
@@ -24,12 +22,6 @@ class Contents(Protocol):
     def iter_chunks(self, digest: str) -> Iterable[bytes]:
         """Yield a file's content in pieces. Raises OSError if it isn't stored."""
         ...
-
-
-def differences_from(manifests: ManifestLog, current: str, target: str) -> Changes:
-    """Return what turns the state `current` into `target`. Raises ManifestMissing."""
-    old, new = comparable_states(manifests, current, target)
-    return {path: new.get(path) for path in {*old, *new} if old.get(path) != new.get(path)}
 
 
 def write_changes(changes: Changes, contents: Contents, tree: PrivateTree, *, work_dir: Path) -> list[str]:
