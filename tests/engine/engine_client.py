@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from kimi_tui.config.settings import (
     CheckpointSettings,
     CheckSettings,
+    ModelPrice,
     ModelSettings,
     ProviderConfig,
     Settings,
@@ -98,6 +99,7 @@ async def session(
     checkpoints: CheckpointSettings = CheckpointSettings(),
     checks: CheckSettings = CheckSettings(),
     additional_dirs: tuple[Path, ...] = (),
+    price: ModelPrice | None = None,
 ) -> AsyncIterator[EngineClient]:
     """Run a session whose model plays `scripts`, and yield its client."""
     script_file = data_dir / "scripts.json"
@@ -108,7 +110,11 @@ async def session(
         checks=checks,
         default_model="scripted",
         providers={"script": ProviderConfig(type="scripted", scripts=str(script_file))},
-        models={"scripted": ModelSettings(provider="script", model="scripted", max_context_size=100_000)},
+        models={
+            "scripted": ModelSettings(
+                provider="script", model="scripted", max_context_size=100_000, price=price
+            )
+        },
     )
     wire = Wire()
     client = EngineClient(wire)

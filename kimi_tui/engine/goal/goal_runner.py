@@ -78,6 +78,7 @@ class GoalRunner:
         prompt = _first_prompt(options, first)
         began, cost_before = time.monotonic(), self._usage_totals.cost_usd or 0.0
         for _ in range(options.max_turns):
+            self._check_limits(options, began=began, cost_before=cost_before)
             self._wire.send(SteerInput(prompt))
             await self._run_turn(prompt, options, began=began, cost_before=cost_before)
             report = await guard.report()
@@ -111,7 +112,8 @@ class GoalRunner:
         try:
             while not turn.done():
                 await asyncio.wait([turn], timeout=_POLL_S)
-                self._check_limits(options, began=began, cost_before=cost_before)
+                if not turn.done():  # what a turn has done is checked, even if it reached a limit
+                    self._check_limits(options, began=began, cost_before=cost_before)
         finally:
             if not turn.done():
                 turn.cancel()

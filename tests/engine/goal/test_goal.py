@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.config.settings import ModelPrice
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.events import Notification, SteerInput, TurnEnd
 from kimi_tui.wire.requests import QuestionRequest, QuestionResponse
@@ -14,6 +15,8 @@ FIXES = tool_calls(("WriteFile", {"path": "names.py", "content": "NAME = 'A'\n"}
 WEAKENS = tool_calls(("WriteFile", {"path": "test_names.sh", "content": "true\n"}))
 BREAKS = tool_calls(("WriteFile", {"path": "names.py", "content": "NAME = 'b'\n"}))
 DONE = text_reply("done")
+PRICE = ModelPrice(output=10_000)
+"""100 output tokens cost a dollar."""
 
 
 def write_project(work_dir: Path) -> None:
@@ -85,6 +88,66 @@ async def test_the_number_of_turns_is_limited(work_dir: Path, data_dir: Path) ->
         "limit",
         "Goal not reached: sh test_names.sh still fails (turns: 2).",
     )
+
+
+def sleeps() -> str:
+    return tool_calls(("Bash", {"command": "sleep 1000"}))
+
+
+def costs(reply: str) -> str:
+    """Return `reply` of a model call that costs a dollar."""
+    return f"usage: output=100\n{reply}"
+
+
+async def test_the_time_is_limited_during_a_turn_whose_command_is_killed(
+    work_dir: Path, data_dir: Path
+) -> None:
+    write_project(work_dir)
+    async with session(work_dir, data_dir, sleeps(), DONE) as client:
+        end = await set_goal(client, "goal --time 0.01 sh test_names.sh")
+    assert (end.outcome, end.failure and end.failure.what) == (
+        "limit",
+        "Goal not reached: sh test_names.sh fails after 0.6 s.",
+    )
+
+
+async def test_the_cost_is_limited_during_a_turn(work_dir: Path, data_dir: Path) -> None:
+    write_project(work_dir)
+    scripts = (costs(BREAKS), costs(sleeps()), costs(FIXES))
+    async with session(work_dir, data_dir, *scripts, price=PRICE) as client:
+        end = await set_goal(client, "goal --cost 2 sh test_names.sh")
+    assert (end.outcome, end.failure and end.failure.what) == (
+        "limit",
+        "Goal not reached: the cost limit of $2 is spent.",
+    )
+    assert (work_dir / "names.py").read_text() == "NAME = 'b'\n"
+
+
+async def test_no_turn_begins_after_the_cost_limit(work_dir: Path, data_dir: Path) -> None:
+    write_project(work_dir)
+    async with session(work_dir, data_dir, costs(BREAKS), costs(DONE), costs(FIXES), price=PRICE) as client:
+        end = await set_goal(client, "goal --cost 2 sh test_names.sh")
+        assert len(client.all(SteerInput)) == 1
+    assert end.outcome == "limit"
+
+
+async def test_a_turn_that_reaches_the_goal_and_the_cost_limit_is_a_success(
+    work_dir: Path, data_dir: Path
+) -> None:
+    write_project(work_dir)
+    async with session(work_dir, data_dir, costs(FIXES), costs(DONE), price=PRICE) as client:
+        end = await set_goal(client, "goal --cost 2 sh test_names.sh")
+    assert end.outcome == "finished"
+
+
+async def test_earlier_turns_do_not_count_toward_the_cost_limit(work_dir: Path, data_dir: Path) -> None:
+    write_project(work_dir)
+    scripts = (costs(DONE), costs(DONE), costs(FIXES), costs(DONE))
+    async with session(work_dir, data_dir, *scripts, price=PRICE) as client:
+        await client.ask("first")
+        await client.ask("second")
+        end = await set_goal(client, "goal --cost 2.5 sh test_names.sh")
+    assert end.outcome == "finished"
 
 
 async def test_a_check_that_already_passes_needs_no_turn(work_dir: Path, data_dir: Path) -> None:
