@@ -13,7 +13,6 @@ _EXCLUSIVE = (
     ("continue_last", "session", "Both select the session. Remove one of them."),
     ("inline", "screen_reader", "--screen-reader is always inline. Remove one of them."),
     ("agent", "agent_file", "Both select the agent. Remove one of them."),
-    ("screen_reader", "resident", "A resident session needs the full-screen app. Remove one of them."),
     ("read_only", "resident", "A read-only session runs nothing. Remove one of them."),
     ("read_only", "fork", "A fork can't be read-only. Remove one of them."),
 )

@@ -12,18 +12,19 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.cli.bootstrap import EngineSetup, allow_missing_model
 from kimi_tui.cli.resident_sessions import to_engine_options
 from kimi_tui.resident.connection import EngineNotRunning, send_hello
-from kimi_tui.resident.frames import Hello, HostedSessionInfo
+from kimi_tui.resident.frames import Hello
 from kimi_tui.resident.remote_engine import RemoteEngine
 from kimi_tui.resident.serve import is_engine_locked
 from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.running_session import RunningSession
 
 _START_TIMEOUT_S = 20.0
 _POLL_S = 0.05
 _MAX_STARTS = 3
 
 
-async def list_hosted_sessions(data_dir: Path) -> tuple[HostedSessionInfo, ...]:
+async def list_hosted_sessions(data_dir: Path) -> tuple[RunningSession, ...]:
     """Return the sessions of the engine. Raises EngineNotRunning and KimiTuiError."""
     return (await send_hello(data_dir, Hello(version=__version__, request="list"))).sessions
 
@@ -34,13 +35,17 @@ async def serve_resident(setup: EngineSetup, wire: Wire, *, is_viewer: bool = Fa
     await _remote_engine(setup, is_viewer=is_viewer).serve(wire)
 
 
-async def serve_here_or_resident(setup: EngineSetup, wire: Wire) -> None:
+async def serve_here_or_resident(setup: EngineSetup, wire: Wire, *, is_app: bool = True) -> None:
     """Serve `wire` by an engine in this process, or by the resident engine if the session is open there.
 
-    Raises KimiTuiError.
+    `is_app`: whether the front end is the app, which shows a session before its engine is ready and offers to
+    connect a model. Raises KimiTuiError.
     """
     try:
-        await setup.serve(wire, adapt=allow_missing_model, show_first=True)
+        if is_app:
+            await setup.serve(wire, adapt=allow_missing_model, show_first=True)
+        else:
+            await setup.serve(wire)
     except SessionInUse as error:
         if not await _is_hosted(setup.paths.data_dir, error.session_id):
             raise
@@ -114,7 +119,7 @@ def _start_error() -> KimiTuiError:
     )
 
 
-async def stop_engine(data_dir: Path) -> tuple[HostedSessionInfo, ...]:
+async def stop_engine(data_dir: Path) -> tuple[RunningSession, ...]:
     """Stop the engine, wait until it has ended, and return the sessions whose work it stopped.
 
     Raises EngineNotRunning and KimiTuiError.

@@ -47,13 +47,20 @@ _NO_TERMINAL_HINT = msg('Without a terminal, use print mode: kimi-tui -p "…".'
 
 
 def run_attached(cli_options: CliOptions, *, is_viewer: bool) -> int:
-    """Open the app on a session of the resident engine. Return the exit code. Raises KimiTuiError."""
+    """Open a session of the resident engine, in the app or line by line as the options and settings say.
+
+    Return the exit code. Raises KimiTuiError.
+    """
     check_is_terminal(cli_options)
-    check_terminal_usable()
     paths = resolve_paths(cli_options)
     config = read_config_for(cli_options, paths)
     set_language(language_setting(config.data))
     setup = EngineSetup(cli_options=cli_options, paths=paths, config=config, interactive=True)
+    if cli_options.screen_reader or startup_settings(config.data).ui.screen_reader:
+        from kimi_tui.cli.run_linear import run_linear_mode
+
+        return run_linear_mode(setup, is_resident=True, is_viewer=is_viewer)
+    check_terminal_usable()
     return _run(setup, is_resident=True, is_viewer=is_viewer)
 
 
@@ -81,13 +88,13 @@ def run_tui_mode(cli_options: CliOptions) -> int:
     setup = EngineSetup(cli_options=cli_options, paths=paths, config=config, interactive=True)
     if isinstance(editor := config.data.get("default_editor"), str) and editor:
         os.environ["VISUAL"] = editor
-    if is_linear:
-        from kimi_tui.cli.run_linear import run_linear_mode
-
-        return run_linear_mode(setup)
     is_resident = cli_options.resident
     if is_resident is None:
         is_resident = startup_settings(config.data).is_resident and not cli_options.read_only
+    if is_linear:
+        from kimi_tui.cli.run_linear import run_linear_mode
+
+        return run_linear_mode(setup, is_resident=is_resident)
     return _run(setup, is_resident=is_resident)
 
 
@@ -177,6 +184,7 @@ def _run(setup: EngineSetup, *, is_resident: bool, is_viewer: bool = False) -> i
 
 
 def _tui_options(setup: EngineSetup) -> "TuiOptions":
+    from kimi_tui.cli.running_sessions import RunningSessions
     from kimi_tui.tui.options import TuiOptions
 
     startup = startup_settings(setup.config.data)
@@ -194,6 +202,7 @@ def _tui_options(setup: EngineSetup) -> "TuiOptions":
         thinking=startup.ui.thinking,
         notify=startup.ui.notify,
         task_opener=_FleetTasks(),
+        running_sessions=RunningSessions(setup.paths.data_dir),
         config_file=user_config_path(setup.paths.data_dir),
         choose_session=_session_to_choose(setup.cli_options),
         initial_prompt=setup.cli_options.text,

@@ -219,6 +219,8 @@ class SessionStore:
                     work_dir=str(session.work_dir),
                     usage=TokenUsage(),  # the fork counts its own usage
                     cost_usd=None,
+                    cost_day="",
+                    cost_day_usd=0.0,
                     updated=time.time(),
                 )
                 replace_file(self._fs, temporary / "state.json", [encode_state(state)])

@@ -98,6 +98,10 @@ class SessionState:
     """Token usage of all model calls in all runs of the session."""
     cost_usd: float | None = None
     """Cost of the model calls; None until a model with a price was used."""
+    cost_day: str = ""
+    """Local date of the last model call with a price, in ISO format."""
+    cost_day_usd: float = 0.0
+    """Cost of the model calls on `cost_day`."""
     prompt_facts: PromptFacts | None = None
     """Values of the system prompt; None until the first prompt."""
     origin: CopyOrigin | None = None

@@ -22,6 +22,7 @@ from kimi_tui.frontend.drafts import Draft
 from kimi_tui.frontend.input_history import InputHistory
 from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.parsed_command import ParsedCommand
+from kimi_tui.frontend.running_session_service import RunningSessionService
 from kimi_tui.frontend.session_controller import CommandResult, SessionController
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.shell_line import ShellLine, parse_shell_line
@@ -56,6 +57,8 @@ class LinearOptions:
     prompts: tuple[str, ...] = ()
     """Prompts to send first, one after another."""
     notify: NotifyMode = "auto"
+    running_sessions: RunningSessionService | None = None
+    """The open sessions of this user. None if only one session can be opened."""
     clock: Callable[[], float] = time.monotonic
 
 
@@ -96,6 +99,7 @@ class LinearApp:
         self._context = SessionCommandContext(
             work_dir=options.work_dir,
             config_file=options.config_file,
+            running_sessions=options.running_sessions,
             lines=self._lines,
             output=self._output,
             session=self._session,

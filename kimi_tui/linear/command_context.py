@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.frontend.running_session_service import RunningSessionService
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.wire.commands import Command
 
@@ -16,6 +17,8 @@ class SessionSwitch:
     session_id: str | None = None
     fork: bool = False
     read_only: bool = False
+    work_dir: Path | None = None
+    """Working directory; None for the one that the program was started in."""
 
 
 class CommandContext(Protocol):
@@ -23,6 +26,8 @@ class CommandContext(Protocol):
 
     work_dir: Path
     config_file: Path | None
+    running_sessions: RunningSessionService | None
+    """The open sessions of this user. None if only one session can be opened."""
 
     @property
     def state(self) -> SessionViewState:

@@ -28,6 +28,7 @@ from kimi_tui.i18n.translate import join_sentences, tr
 from kimi_tui.linear.command_context import CommandContext, SessionSwitch
 from kimi_tui.linear.messages import shorten, todo_lines
 from kimi_tui.linear.requests import ask_choice
+from kimi_tui.linear.running_sessions import show_running_sessions
 from kimi_tui.wire.commands import (
     DeleteSession,
     ListSessions,
@@ -307,6 +308,16 @@ async def _write(context: CommandContext, _: str) -> None:
         context.leave(SessionSwitch(session.session_id, fork=choice == "copy"))
 
 
+async def _detach(context: CommandContext, _: str) -> None:
+    session = context.state.session
+    if session is None or not session.resident:
+        context.write_line(
+            tr("This session ends with the app. Start it with kimi-tui --resident to detach from it.")
+        )
+        return
+    context.leave()
+
+
 async def _exit(context: CommandContext, _: str) -> None:
     context.leave()
 
@@ -325,11 +336,13 @@ COMMANDS = (
     LinearCommand("fleet", "Show the progress of a fleet", _fleet),
     LinearCommand("search", "Search the messages of all sessions", _search),
     LinearCommand("sessions", "Resume, fork, rename or delete a session", _sessions),
+    LinearCommand("ps", "Show running sessions; answer, stop or open one", show_running_sessions),
     LinearCommand("new", "Start a new session; this one is kept", _new),
     LinearCommand("write", "Continue a read-only session", _write),
     LinearCommand("image", "Attach an image to the next prompt", _image),
     LinearCommand("editor", "Write the prompt in your editor", _editor),
     LinearCommand("copy", "Copy the last response as Markdown", _copy),
+    LinearCommand("detach", "Quit, and keep a resident session running", _detach),
     LinearCommand("exit", "Quit kimi-tui", _exit),
 )
 _COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}

@@ -9,6 +9,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.frontend.clipboard import SystemClipboard, copy_and_report
 from kimi_tui.frontend.external_editor import edit_text_within
+from kimi_tui.frontend.running_session_service import RunningSessionService
 from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier
@@ -30,6 +31,7 @@ class SessionCommandContext:
         *,
         work_dir: Path,
         config_file: Path | None,
+        running_sessions: RunningSessionService | None,
         lines: LineInput,
         output: LineOutput,
         session: SessionController,
@@ -40,6 +42,7 @@ class SessionCommandContext:
     ) -> None:
         self.work_dir = work_dir
         self.config_file = config_file
+        self.running_sessions = running_sessions
         self._lines = lines
         self._output = output
         self._session = session

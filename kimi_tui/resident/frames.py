@@ -17,6 +17,7 @@ from kimi_tui.base.message_text import add_texts, msg, restore_texts
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, decode, encode
 from kimi_tui.wire.requests import Answer
+from kimi_tui.wire.running_session import RunningSession
 
 MAX_LINE_BYTES = 100 * 1024 * 1024
 EngineRequest = Literal["open", "list", "answer", "stop", "shutdown"]
@@ -38,30 +39,12 @@ class Hello:
 
 
 @frozen(kw_only=True)
-class HostedSessionInfo:
-    """A session of the engine, for lists."""
-
-    id: str
-    title: str
-    work_dir: str
-    state: Literal["working", "awaiting approval", "done", "failed", "idle"]
-    since_s: float
-    """Seconds that it has been in this state."""
-    cost_usd: float | None = None
-    last_line: str = ""
-    clients: int = 0
-    """Number of clients that are attached."""
-    requests: tuple[dict[str, Any], ...] = ()
-    """Open requests of the user, as Wire messages."""
-
-
-@frozen(kw_only=True)
 class EngineReply:
     """The engine's reply to a Hello."""
 
     version: str
     pid: int
-    sessions: tuple[HostedSessionInfo, ...] = ()
+    sessions: tuple[RunningSession, ...] = ()
     """For `list`, all sessions. For `stop` and `shutdown`, those that were stopped."""
     is_accepted: bool = True
     """For `answer`, whether the request was still open."""

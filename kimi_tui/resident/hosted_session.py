@@ -4,20 +4,20 @@ import asyncio
 import logging
 import time
 from dataclasses import replace
-from typing import Any, Literal, Protocol
+from datetime import date
+from typing import Any, Protocol
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import redact
-from kimi_tui.resident.frames import HostedSessionInfo
 from kimi_tui.resident.reply_recipients import ReplyReceiver, ReplyRecipients
 from kimi_tui.resident.session_snapshot import SessionSnapshot
 from kimi_tui.resident.shared_log import LogEntry, SharedLog
 from kimi_tui.wire.channel import Outgoing, Wire, WireClosed
-from kimi_tui.wire.codec import encode
 from kimi_tui.wire.commands import Command, Interrupt, Shutdown
-from kimi_tui.wire.events import RequestClosed, SessionInfo
+from kimi_tui.wire.events import CostUpdate, RequestClosed, SessionInfo
 from kimi_tui.wire.requests import Answer, QuestionResponse
+from kimi_tui.wire.running_session import RunningSession, RunningState, cost_on, encode_request
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class HostedSession:
         self._subscription = self._wire.subscribe()
         self._recipients = ReplyRecipients()
         self._running_commands = 0
-        self._state: HostedState = "idle"
+        self._state: RunningState = "idle"
         self._state_since = time.monotonic()
         self._ended = asyncio.Event()
         self.is_stopping = False
@@ -223,7 +223,7 @@ class HostedSession:
         if state != self._state:
             self._state, self._state_since = state, time.monotonic()
 
-    def _compute_state(self) -> "HostedState":
+    def _compute_state(self) -> RunningState:
         if self.snapshot.requests:
             return "awaiting approval"
         if self.snapshot.is_working:
@@ -238,23 +238,24 @@ class HostedSession:
             case _:
                 return "done"
 
-    def describe(self) -> HostedSessionInfo:
+    def describe(self) -> RunningSession:
         """Return what lists show of the session."""
-        info = self.snapshot.info
-        return HostedSessionInfo(
+        info, cost = self.snapshot.info, self.snapshot.cost or CostUpdate()
+        today = date.today().isoformat()  # noqa: DTZ011 (the user's day)
+        return RunningSession(
             id=self.id,
             title=info.title if info is not None else "",
             work_dir=info.work_dir if info is not None else "",
             state=self._state,
             since_s=time.monotonic() - self._state_since,
-            cost_usd=self.snapshot.cost_usd,
+            cost_usd=cost.cost_usd,
+            cost_today_usd=cost_on(
+                today, day=cost.day, day_cost_usd=cost.day_cost_usd, cost_usd=cost.cost_usd
+            ),
             last_line=self.snapshot.last_line,
             clients=len(self.clients),
-            requests=tuple(encode(request) for request in self.snapshot.requests),
+            requests=tuple(map(encode_request, self.snapshot.requests)),
         )
-
-
-HostedState = Literal["working", "awaiting approval", "done", "failed", "idle"]
 
 
 def _internal_error(error: Exception) -> KimiTuiError:

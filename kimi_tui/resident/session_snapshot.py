@@ -59,7 +59,7 @@ class SessionSnapshot:
 
     def __init__(self) -> None:
         self.info: SessionInfo | None = None
-        self.cost_usd: float | None = None
+        self.cost: CostUpdate | None = None
         self.last_outcome: TurnOutcome | None = None
         """How the last turn ended; None before the first one of this run."""
         self._status: StatusUpdate | None = None
@@ -117,8 +117,8 @@ class SessionSnapshot:
                 self.info = message
             case StatusUpdate():
                 self._status = _merge_status(self._status, message)
-            case CostUpdate(cost_usd=cost):
-                self.cost_usd = cost
+            case CostUpdate():
+                self.cost = message
             case TodoUpdate():
                 self._todos = message
             case TasksUpdate():
@@ -148,8 +148,7 @@ class SessionSnapshot:
             ReplayBegin(anew=True),
             *self._past,
             ReplayEnd(),
-            *(message for message in (self._status, self._todos, self._tasks) if message is not None),
-            *([] if self.cost_usd is None else [CostUpdate(self.cost_usd)]),
+            *(it for it in (self._status, self._todos, self._tasks, self.cost) if it is not None),
             *([MCPLoadingBegin()] if self._is_mcp_loading else []),
             *self._open_turn(),
         ]

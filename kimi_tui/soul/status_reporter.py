@@ -52,5 +52,6 @@ class StatusReporter:
                 cache_miss=cache_miss,
             )
         )
-        if self._usage_totals.cost_usd is not None:
-            self._sender.send(CostUpdate(self._usage_totals.cost_usd))
+        totals = self._usage_totals
+        if totals.cost_usd is not None:
+            self._sender.send(CostUpdate(totals.cost_usd, day=totals.day, day_cost_usd=totals.day_cost_usd))

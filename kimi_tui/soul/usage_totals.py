@@ -1,5 +1,7 @@
 """Tokens and cost of a session."""
 
+from datetime import date
+
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.llm.provider import LLM
 
@@ -7,10 +9,21 @@ from kimi_tui.llm.provider import LLM
 class UsageTotals:
     """Tokens and cost of a session. The cost is None until a model with a price is used."""
 
-    def __init__(self, usage: TokenUsage = TokenUsage(), cost_usd: float | None = None) -> None:
+    def __init__(
+        self,
+        usage: TokenUsage = TokenUsage(),
+        cost_usd: float | None = None,
+        *,
+        day: str = "",
+        day_cost_usd: float = 0.0,
+    ) -> None:
         """Initialize the totals with the usage and cost of earlier runs."""
         self.usage = usage
         self.cost_usd = cost_usd
+        self.day = day
+        """Local date of the last model call with a price, in ISO format; empty if there was none."""
+        self.day_cost_usd = day_cost_usd
+        """Cost on `day`."""
 
     def add(self, usage: TokenUsage, llm: LLM) -> None:
         """Add the usage of one model call."""
@@ -18,3 +31,6 @@ class UsageTotals:
         cost = llm.cost(usage)
         if cost is not None:
             self.cost_usd = (self.cost_usd or 0.0) + cost
+            today = date.today().isoformat()  # noqa: DTZ011 (the user's day)
+            self.day_cost_usd = cost + (self.day_cost_usd if self.day == today else 0.0)
+            self.day = today

@@ -10,6 +10,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.config.startup_settings import ImageMode, NotifyMode, ThinkingDisplay
 from kimi_tui.frontend.clipboard import Clipboard, SystemClipboard
 from kimi_tui.frontend.fleet.opened_task import FleetTaskOpener
+from kimi_tui.frontend.running_session_service import RunningSessionService
 from kimi_tui.tui.session_request import FleetVisit, SessionRequest
 from kimi_tui.tui.terminal.background import KnownBackground
 from kimi_tui.wire.channel import Wire
@@ -44,6 +45,8 @@ class TuiOptions:
     """Serves another session behind a wire. None if only one session can be opened."""
     task_opener: FleetTaskOpener | None = None
     """Opens tasks of fleets. None if only one session can be opened."""
+    running_sessions: RunningSessionService | None = None
+    """The open sessions of this user. None if only one session can be opened."""
     fleet_visit: FleetVisit | None = None
     """The fleet's task that is open, if any."""
     config_file: Path | None = None

@@ -60,6 +60,10 @@ class CostUpdate:
     """Total cost of the session in US dollars; None if the model has no price. Not in kimi-cli."""
 
     cost_usd: float | None = None
+    day: str = ""
+    """Local date of the last model call with a price, in ISO format; empty if unknown."""
+    day_cost_usd: float = 0.0
+    """Cost of the session's model calls on `day`."""
 
 
 @frozen

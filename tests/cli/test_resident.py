@@ -9,15 +9,15 @@ import pytest
 
 from kimi_tui.base.errors import UsageError
 from kimi_tui.cli.commands.attach import choose_session
-from kimi_tui.resident.frames import HostedSessionInfo
+from kimi_tui.wire.running_session import RunningSession
 from tests.cli.conftest import Terminal
 from tests.e2e.program import Program
 
 ENTERED, LEFT = "\x1b[?1049h", "\x1b[?1049l"
 
 
-def hosted(session_id: str, work_dir: str = "/work") -> HostedSessionInfo:
-    return HostedSessionInfo(id=session_id, title="", work_dir=work_dir, state="idle", since_s=0.0)
+def hosted(session_id: str, work_dir: str = "/work") -> RunningSession:
+    return RunningSession(id=session_id, title="", work_dir=work_dir, state="idle", since_s=0.0)
 
 
 @pytest.fixture
@@ -45,7 +45,43 @@ def test_a_session_is_left_listed_attached_to_and_stopped(
     second.expect_exact(f"kimi-tui attach {listed[0]['id'][:8]}")
     stopped = engine_program.run("ps", "--stop", listed[0]["id"])
     assert stopped.stdout.startswith("Stopped: ")
-    assert engine_program.run("ps").stdout == "No sessions are running in the background.\n"
+    assert engine_program.run("ps").stdout == "No sessions are open.\n"
+
+
+def test_a_resident_session_is_used_line_by_line_and_left(
+    engine_program: Program, terminal: Terminal
+) -> None:
+    first = terminal.start("--demo", "--resident", "--screen-reader", "write a.txt: one")
+    first.expect_exact("Allow WriteFile")
+    first.close(force=True)
+    second = terminal.start("attach", "--screen-reader")
+    second.expect_exact("Answer: ")
+    second.send("y\r")
+    second.expect_exact("I wrote")
+    second.expect_exact("You: ")
+    second.send("/ps\r")
+    second.expect_exact("write a.txt: one")
+    second.expect_exact("Number")
+    second.send("\r")
+    second.expect_exact("You: ")
+    second.send("/detach\r")
+    second.expect_exact("Detached. Attach: kimi-tui attach")
+    assert [it["state"] for it in json.loads(engine_program.run("ps", "--json").stdout)] == ["done"]
+
+
+def test_a_session_of_another_process_is_listed_without_an_engine(
+    program: Program, terminal: Terminal
+) -> None:
+    app = terminal.start("--demo", "--no-resident", "hello")
+    app.expect_exact("hello")
+    deadline = time.monotonic() + 20
+    while not (listed := json.loads(program.run("ps", "--json").stdout)):
+        assert time.monotonic() < deadline
+    assert (listed[0]["state"], listed[0]["is_resident"]) == ("open", False)
+    assert listed[0]["work_dir"] == str(program.work_dir)
+    app.send("/exit\r")
+    app.expect_exact(LEFT)
+    assert json.loads(program.run("ps", "--json").stdout) == []
 
 
 def test_attaching_without_an_engine_names_the_alternatives(program: Program, terminal: Terminal) -> None:
@@ -83,7 +119,7 @@ def test_a_session_is_chosen_by_id_or_directory() -> None:
     ],
 )
 def test_an_ambiguous_or_unknown_session_is_an_error(
-    sessions: tuple[HostedSessionInfo, ...], prefix: str | None, problem: str
+    sessions: tuple[RunningSession, ...], prefix: str | None, problem: str
 ) -> None:
     with pytest.raises(UsageError, match=problem):
         choose_session(sessions, prefix, Path("/here"))

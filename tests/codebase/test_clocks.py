@@ -22,6 +22,7 @@ DATES = {
     "history/journal_reader.py": "dates of repairs",
     "history/rebuild.py": "dates of repairs",
     "history/session.py": "dates of sessions",
+    "history/open_sessions.py": "shows the age of dates on disk",
     "permission/secret_file_index.py": "compares modification times with when they are read",
     "history/snapshots/stat_cache.py": "compares modification times with those of the previous scan",
     "history/snapshots/manifest.py": "dates of snapshots",

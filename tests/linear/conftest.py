@@ -111,7 +111,11 @@ def open_linear_app(tmp_path: Path) -> Any:
 
     @asynccontextmanager
     async def run_app(
-        *, session: SessionInfo = SESSION, error: Any = None, prompts: tuple[str, ...] = ()
+        *,
+        session: SessionInfo = SESSION,
+        error: Any = None,
+        prompts: tuple[str, ...] = (),
+        running_sessions: Any = None,
     ) -> AsyncIterator[LinearDriver]:
         wire, lines, clock = Wire(), FakeLineInput(), FakeClock()
         engine = FakeEngine(wire, session=session, error=error)
@@ -120,6 +124,7 @@ def open_linear_app(tmp_path: Path) -> Any:
             data_dir=tmp_path / "data",
             version="1.0",
             prompts=prompts,
+            running_sessions=running_sessions,
             clock=clock,
         )
         app = LinearApp(wire=wire, options=options, lines=lines)

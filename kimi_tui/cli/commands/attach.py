@@ -9,7 +9,7 @@ import typer
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message_text import msg
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
-from kimi_tui.resident.frames import HostedSessionInfo
+from kimi_tui.wire.running_session import RunningSession
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -23,6 +23,9 @@ def attach(
         typer.Argument(metavar="ID", help="Session, or the beginning of its id. Default: the only one here."),
     ] = None,
     view: Annotated[bool, typer.Option("--view", help="Only watch the session.")] = False,
+    screen_reader: Annotated[
+        bool, typer.Option("--screen-reader", help="Print one line after another, for screen readers.")
+    ] = False,
 ) -> int:
     """Open a session that runs in the background."""
     from kimi_tui.cli.options import CliOptions
@@ -32,13 +35,17 @@ def attach(
     sessions = asyncio.run(list_hosted_sessions(ensure_data_dir()))
     chosen = choose_session(sessions, session_id, current_dir())
     work_dir = Path(chosen.work_dir)
-    cli_options = CliOptions(session=chosen.id, work_dir=work_dir if work_dir.is_dir() else None)
+    cli_options = CliOptions(
+        session=chosen.id,
+        work_dir=work_dir if work_dir.is_dir() else None,
+        screen_reader=screen_reader,
+    )
     return run_attached(cli_options, is_viewer=view)
 
 
 def choose_session(
-    sessions: tuple[HostedSessionInfo, ...], prefix: str | None, work_dir: Path
-) -> HostedSessionInfo:
+    sessions: tuple[RunningSession, ...], prefix: str | None, work_dir: Path
+) -> RunningSession:
     """Return the session whose id begins with `prefix`; without one, the only session, or the only one of
     `work_dir`. Raises UsageError.
     """

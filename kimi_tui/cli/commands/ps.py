@@ -1,8 +1,7 @@
-"""`kimi-tui ps`: the sessions of the resident engine."""
+"""`kimi-tui ps`: the open sessions of this user."""
 
 import asyncio
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,8 +11,8 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.cli.commands.runner import print_line
 from kimi_tui.cli.run_paths import ensure_data_dir
-from kimi_tui.frontend.text.hosted_sessions import duration_label, state_label
-from kimi_tui.resident.frames import HostedSessionInfo
+from kimi_tui.frontend.text.running_sessions import facts_of
+from kimi_tui.wire.running_session import RunningSession
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -25,46 +24,32 @@ def ps(
     stop: Annotated[str | None, typer.Option("--stop", metavar="ID", help="Stop a session.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the sessions of the resident engine."""
+    """List the open sessions: state, cost today, directory and last line."""
     asyncio.run(_stop(stop) if stop is not None else _list(as_json=as_json))
 
 
 async def _list(*, as_json: bool) -> None:
-    from kimi_tui.cli.resident_client import list_hosted_sessions
-    from kimi_tui.resident.connection import EngineNotRunning
+    from kimi_tui.cli.running_sessions import RunningSessions
 
-    try:
-        sessions = await list_hosted_sessions(ensure_data_dir())
-    except EngineNotRunning:
-        sessions = ()
+    sessions = (await RunningSessions(ensure_data_dir()).list()).sessions
     if as_json:
         typer.echo(json.dumps([to_jsonable(session) for session in sessions], ensure_ascii=False, indent=2))
         return
     if not sessions:
-        print_line("No sessions are running in the background.")
+        print_line("No sessions are open.")
     for session in sessions:
         typer.echo(_format(session))
 
 
 async def _stop(prefix: str) -> None:
-    from kimi_tui.resident.connection import send_hello
-    from kimi_tui.resident.frames import Hello
-    from kimi_tui.version import __version__
+    from kimi_tui.cli.running_sessions import RunningSessions
 
-    hello = Hello(version=__version__, request="stop", session=prefix)
-    for session in (await send_hello(ensure_data_dir(), hello)).sessions:
+    for session in await RunningSessions(ensure_data_dir()).stop(prefix):
         print_line(msg("Stopped: {title} ({id})", title=session.title or "…", id=session.id[:8]))
 
 
-def _format(session: HostedSessionInfo) -> str:
+def _format(session: RunningSession) -> str:
     """Return two lines: the state, and what the session is about."""
-    cost = "" if session.cost_usd is None else f"${session.cost_usd:.2f}"
-    facts = [state_label(session.state), duration_label(session.since_s), cost, _short_path(session.work_dir)]
     line = sanitize_line(session.last_line)[:_LAST_LINE_WIDTH]
     detail = "  ".join(filter(None, [sanitize_line(session.title), line]))
-    return f"{session.id[:8]}  {'  '.join(filter(None, facts))}\n          {detail}"
-
-
-def _short_path(path: str) -> str:
-    home = str(Path.home())
-    return sanitize_line(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path)
+    return f"{session.id[:8]}  {facts_of(session)}\n          {detail}".rstrip()

@@ -15,7 +15,7 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.cli.commands.runner import print_line
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
 from kimi_tui.cli.signals import stopping_signals
-from kimi_tui.frontend.text.hosted_sessions import duration_label
+from kimi_tui.frontend.text.running_sessions import duration_label
 from kimi_tui.web.terminal_process import TerminalProcess
 from kimi_tui.web.web_token_store import WebToken, WebTokenStore
 

@@ -19,7 +19,9 @@ class SessionUsage:
     def __init__(self, session: Session) -> None:
         self._session = session
         state = session.state
-        self.usage_totals = UsageTotals(state.usage, state.cost_usd)
+        self.usage_totals = UsageTotals(
+            state.usage, state.cost_usd, day=state.cost_day, day_cost_usd=state.cost_day_usd
+        )
         """Usage of the session, earlier runs included."""
         self._last_saved = state.usage
         """Usage at the last attempt to save it."""
@@ -37,6 +39,11 @@ class SessionUsage:
             return
         self._last_saved = usage
         try:
-            await self._session.update_state(usage=usage, cost_usd=self.usage_totals.cost_usd)
+            await self._session.update_state(
+                usage=usage,
+                cost_usd=self.usage_totals.cost_usd,
+                cost_day=self.usage_totals.day,
+                cost_day_usd=self.usage_totals.day_cost_usd,
+            )
         except KimiTuiError as error:
             logger.warning("can't save the session's usage: %s", error)

@@ -54,6 +54,7 @@ APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
     "reload": tr_lazy("Start kimi-tui again, with --continue."),
     "sessions": _SESSIONS,
     "resume": _SESSIONS,
+    "ps": tr_lazy("Use `kimi-tui ps`."),
     "search": _SEARCH,
     "recall": _SEARCH,
     "permissions": _PERMISSIONS,

@@ -37,7 +37,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
     CommandTopic(
         "sessions",
         tr_lazy("Sessions"),
-        ("sessions", "search", "new", "title", "fork", "write", "export", "import"),
+        ("sessions", "ps", "search", "new", "title", "fork", "write", "export", "import"),
         ("session", "resume", "continue"),
     ),
     CommandTopic(

@@ -113,6 +113,10 @@ class CommandDialogs(Protocol):
         """Let the user search the messages of all sessions and choose one; return None if they cancel."""
         ...
 
+    async def choose_running_session(self) -> SessionRequest | None:
+        """Show the open sessions of this user; return a request for the one that the user opens, or None."""
+        ...
+
     async def choose_fleet_task(self, database: Path) -> SessionRequest | None:
         """Show a fleet; return a request for the session of the task that the user opens, or None."""
         ...

@@ -145,6 +145,16 @@ class ScreenDialogs:
             MessageSearchDialog(text, wall_clock=self._options.wall_clock, **self._source)
         )
 
+    async def choose_running_session(self) -> SessionRequest | None:
+        """Show the open sessions of this user; return a request for the one that the user opens, or None."""
+        from kimi_tui.tui.dialogs.running_sessions import RunningSessionsDialog  # rarely used
+
+        service = self._options.running_sessions
+        if service is None:
+            self._host.notify(tr("Can't open another session here."), severity="warning")
+            return None
+        return await self._screen.app.push_screen_wait(RunningSessionsDialog(service, **self._source))
+
     async def choose_fleet_task(self, database: Path) -> SessionRequest | None:
         """Show a fleet; return a request for the session of the task that the user opens, or None."""
         from kimi_tui.tui.dialogs.fleet import FleetDialog  # rarely used

@@ -32,6 +32,12 @@ async def _sessions(host: CommandHost, _: str) -> None:
         host.open_session(chosen)
 
 
+async def _running_sessions(host: CommandHost, _: str) -> None:
+    request = await host.dialogs.choose_running_session()
+    if request is not None and _check_can_leave(host):
+        host.open_session(request)
+
+
 async def _search(host: CommandHost, text: str) -> None:
     if (chosen := await host.dialogs.choose_message(text)) is not None:
         _use_message(host, chosen)
@@ -107,8 +113,9 @@ def _is_running_task(host: CommandHost) -> bool:
 
 
 def _check_can_leave(host: CommandHost) -> bool:
-    if host.state.turn is None:
-        return True
+    session = host.state.session
+    if host.state.turn is None or (session is not None and session.resident):
+        return True  # a resident session continues without us
     host.notify(tr("A turn is running. Interrupt it first."), severity="warning")
     return False
 
@@ -121,6 +128,11 @@ SESSION_COMMANDS = (
         summary="Resume, fork, rename or delete a session",
         run=_sessions,
         aliases=("resume",),
+    ),
+    UiCommand(
+        name="ps",
+        summary="Show running sessions; answer, stop or open one",
+        run=_running_sessions,
     ),
     UiCommand(
         name="search",

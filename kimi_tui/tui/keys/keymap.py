@@ -28,6 +28,7 @@ from kimi_tui.tui.keys.tables import (
     QUESTION_KEYS,
     REVIEW_KEYS,
     REVIEW_LINE_KEYS,
+    RUNNING_SESSIONS_KEYS,
     SCREEN_KEYS,
     SESSIONS_KEYS,
     SETTINGS_KEYS,
@@ -70,6 +71,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("Permissions", PERMISSIONS_KEYS),
     ("Background tasks", TASKS_KEYS),
     ("Fleet", FLEET_KEYS),
+    ("Running sessions", RUNNING_SESSIONS_KEYS),
     ("Agents", AGENTS_KEYS),
     ("Editing", EDITING_KEYS),
 )
@@ -101,6 +103,7 @@ _ACTIVE_TOGETHER = (
     SETTINGS_KEYS,
     TASKS_KEYS,
     FLEET_KEYS,
+    RUNNING_SESSIONS_KEYS,
 )
 
 

@@ -48,6 +48,7 @@ SCREEN_KEYS = (
     Key("transcript.end", "ctrl+end", "scroll_bottom", "end of the conversation"),
     Key("transcript.find", "ctrl+f", "search", "search the conversation"),
     Key("transcript.print", "f8", "command('print')", "print the conversation to the terminal's scrollback"),
+    Key("app.running_sessions", "f5", "command('ps')", "running sessions"),
     Key("app.settings", "f9", "command('settings')", "settings"),
     Key("app.model", "alt+p", "command('model')", "switch the model"),
     Key("app.last_model", "alt+m", "command('model -')", "switch to the last model"),
@@ -285,6 +286,24 @@ FLEET_KEYS = (
     Key("fleet.filter", "f", "filter", "list only the tasks of one state"),
     Key("fleet.back", "r", "back", "return to the session from before"),
     Key("fleet.close", "escape,q,ctrl+c", "close", "close", priority=True),
+)
+
+RUNNING_SESSIONS_KEYS = (
+    Key("running.up", "up,k", "move(-1)", "previous session"),
+    Key("running.down", "down,j", "move(1)", "next session"),
+    Key("running.first", "home", "move(-1000000)", "first session"),
+    Key("running.last", "end", "move(1000000)", "last session"),
+    Key("running.page_up", "pageup,b", "scroll(-8)", "scroll the request up"),
+    Key("running.page_down", "pagedown,space", "scroll(8)", "scroll the request down"),
+    Key("running.open", "enter", "open", "open the session"),
+    Key("running.allow", "y", "allow", "allow the requested call"),
+    Key("running.decline", "n", "decline", "decline the call or the question"),
+    Key("running.option_1", "1", "choose(1)", "answer with the first option"),
+    Key("running.option_2", "2", "choose(2)", "answer with the second option"),
+    Key("running.option_3", "3", "choose(3)", "answer with the third option"),
+    Key("running.option_4", "4", "choose(4)", "answer with the fourth option"),
+    Key("running.stop", "s", "stop", "interrupt, save and close the session (twice)"),
+    Key("running.close", "escape,q,f5,ctrl+c", "close", "close", priority=True),
 )
 
 EDITING_KEYS = (

@@ -1,0 +1,69 @@
+"""The sessions that this user has open: those of the resident engine, and those of other processes."""
+
+import asyncio
+from collections.abc import Collection
+from datetime import date
+from pathlib import Path
+
+from kimi_tui.cli.resident_client import list_hosted_sessions
+from kimi_tui.history.open_sessions import OpenSession, find_open_sessions
+from kimi_tui.resident.connection import EngineNotRunning, send_hello
+from kimi_tui.resident.frames import Hello
+from kimi_tui.version import __version__
+from kimi_tui.wire.codec import encode
+from kimi_tui.wire.requests import Answer
+from kimi_tui.wire.running_session import RunningSession, RunningSessionList, cost_on
+
+
+class RunningSessions:
+    """Implements `RunningSessionService` for a data directory."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._data_dir = data_dir
+
+    async def list(self) -> RunningSessionList:
+        """Return the open sessions, those of the resident engine first. Raises KimiTuiError."""
+        is_running = True
+        try:
+            hosted = await list_hosted_sessions(self._data_dir)
+        except EngineNotRunning:
+            hosted, is_running = (), False
+        others = await asyncio.to_thread(
+            _sessions_of_other_processes, self._data_dir, {session.id for session in hosted}
+        )
+        return RunningSessionList(sessions=(*hosted, *others), is_engine_running=is_running)
+
+    async def answer(self, session_id: str, answer: Answer) -> bool:
+        """Answer a request of a resident session. Return whether it was still open. Raises KimiTuiError."""
+        hello = Hello(version=__version__, request="answer", session=session_id, answer=encode(answer))
+        return (await send_hello(self._data_dir, hello)).is_accepted
+
+    async def stop(self, session_id: str) -> tuple[RunningSession, ...]:
+        """Interrupt, save and close a resident session. Return what was stopped. Raises KimiTuiError."""
+        hello = Hello(version=__version__, request="stop", session=session_id)
+        return (await send_hello(self._data_dir, hello)).sessions
+
+
+def _sessions_of_other_processes(data_dir: Path, hosted_ids: Collection[str]) -> list[RunningSession]:
+    today = date.today().isoformat()  # noqa: DTZ011 (the user's day)
+    return [
+        _to_running_session(session, today)
+        for session in find_open_sessions(data_dir)
+        if session.id not in hosted_ids
+    ]
+
+
+def _to_running_session(session: OpenSession, today: str) -> RunningSession:
+    state = session.state
+    return RunningSession(
+        id=session.id,
+        title=state.title,
+        work_dir=state.work_dir or "",
+        state="open",
+        since_s=session.open_s,
+        cost_usd=state.cost_usd,
+        cost_today_usd=cost_on(
+            today, day=state.cost_day, day_cost_usd=state.cost_day_usd, cost_usd=state.cost_usd
+        ),
+        is_resident=False,
+    )

@@ -1,0 +1,22 @@
+"""Interface to the open sessions of this user, whichever process runs them."""
+
+from typing import Protocol
+
+from kimi_tui.wire.requests import Answer
+from kimi_tui.wire.running_session import RunningSession, RunningSessionList
+
+
+class RunningSessionService(Protocol):
+    """Lists the open sessions, and answers and stops those of the resident engine."""
+
+    async def list(self) -> RunningSessionList:
+        """Return the open sessions. Raises KimiTuiError."""
+        ...
+
+    async def answer(self, session_id: str, answer: Answer) -> bool:
+        """Answer a request of a resident session. Return whether it was still open. Raises KimiTuiError."""
+        ...
+
+    async def stop(self, session_id: str) -> tuple[RunningSession, ...]:
+        """Interrupt, save and close a resident session. Return what was stopped. Raises KimiTuiError."""
+        ...
