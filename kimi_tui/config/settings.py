@@ -210,6 +210,15 @@ class SubagentSettings(_Table):
     """Maximum number of sub-agents that run at the same time. Others wait."""
 
 
+class AttemptSettings(_Table):
+    """Attempts: runs from one checkpoint, side by side."""
+
+    max_at_once: int = Field(4, ge=1, le=64)
+    """How many attempts run at the same time. Others wait."""
+    max_time: float = Field(3600, gt=0)
+    """Time limit of each attempt in seconds."""
+
+
 class PermissionSettings(_Table):
     """Permission rules. `deny` takes precedence over `ask`, and `ask` over `allow`."""
 
@@ -371,6 +380,7 @@ class Settings(_Table):
     checkpoints: CheckpointSettings = CheckpointSettings()
     checks: CheckSettings = CheckSettings()
     subagents: SubagentSettings = SubagentSettings()
+    attempts: AttemptSettings = AttemptSettings()
     permissions: PermissionSettings = PermissionSettings()
     hooks: tuple[HookSettings, ...] = ()
     extra_skill_dirs: tuple[str, ...] = ()

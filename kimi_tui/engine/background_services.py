@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.engine.attempts.attempt_service import AttemptService
 from kimi_tui.engine.background_work import BackgroundWork
 from kimi_tui.engine.mcp.session_mcp import SessionMcp
 from kimi_tui.engine.session.hooks import SessionHooks
@@ -28,6 +29,7 @@ class BackgroundServices:
     background_work: BackgroundWork
     timeline: TimelineService
     trial_preparation: TrialPreparation
+    attempts: AttemptService
 
     @asynccontextmanager
     async def run(self, wire: Wire, group: asyncio.TaskGroup) -> AsyncIterator[None]:
@@ -58,6 +60,7 @@ class BackgroundServices:
                 checks.cancel()
                 await asyncio.wait([checks])
             await self.timeline.bisect.close()
+            await self.attempts.close()
             await self.background_work.close()
             side_questions.cancel()
             await asyncio.wait([side_questions])

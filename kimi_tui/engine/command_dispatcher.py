@@ -19,6 +19,15 @@ from kimi_tui.engine.slash.dispatcher import SlashDispatcher
 from kimi_tui.soul.soul import Soul
 from kimi_tui.tools.toolset import Toolset
 from kimi_tui.wire.argument_completion import CompleteArgument
+from kimi_tui.wire.attempts import (
+    AdoptAttempts,
+    DiscardAttempts,
+    ListAttempts,
+    PlanAdoption,
+    ReadAttempt,
+    StartAttempts,
+    StopAttempts,
+)
 from kimi_tui.wire.bisect import Bisect, SendBisectResult, StopBisect
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
@@ -203,8 +212,8 @@ class CommandDispatcher:
                 await timeline.commands.compare(before, after)
             case WritePatch():
                 await timeline.commands.write_patch(command)
-            case NameCheckpoint(id=number, name=name):
-                await timeline.commands.name_checkpoint(number, name)
+            case NameCheckpoint(id=checkpoint, name=name):
+                await timeline.commands.name_checkpoint(checkpoint, name)
             case ForkSession(to=to):
                 await timeline.commands.fork(to)
             case Bisect():
@@ -235,6 +244,21 @@ class CommandDispatcher:
                 await timeline.reviewer.revert_hunks(command)
             case ExplainLine():
                 await timeline.why.explain(command)
+            case StartAttempts():
+                await self._services.attempts.start(command)
+            case StopAttempts(numbers=numbers):
+                await self._services.attempts.stop(numbers)
+            case ListAttempts():
+                await self._services.attempts.send_list()
+            case ReadAttempt():
+                await self._services.attempts.send_result(command)
+            case DiscardAttempts(numbers=numbers):
+                await self._services.attempts.discard(numbers)
+            case PlanAdoption():
+                await timeline.reverts.plan_adoption(command)
+            case AdoptAttempts():
+                await timeline.reverts.adopt(command)
+                self._services.attempts.note_adopted(command.numbers)
             case PlanRevert():
                 await timeline.reverts.plan_revert(command)
             case PlanSwitch():

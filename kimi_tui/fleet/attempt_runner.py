@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -17,6 +16,7 @@ from kimi_tui.base.disk_errors import is_full, mentions_full_disk
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.base.process_groups import mark_of_process
+from kimi_tui.config.own_program import PROGRAM
 from kimi_tui.config.session_start import SESSION_START_VARIABLE
 from kimi_tui.fleet.attempt import RETRIED, AttemptJob, AttemptResult, CheckOutcome, FailureClass
 from kimi_tui.fleet.attempt_folder import ATTEMPT_VARIABLE, attempt_folder
@@ -28,8 +28,6 @@ from kimi_tui.llm.metering.budget import GATE_VARIABLE
 
 logger = logging.getLogger(__name__)
 
-PROGRAM = (sys.executable, "-P", "-m", "kimi_tui")
-"""Start of a command line. With -P, the files of a task's directory aren't imported as modules."""
 _CLOSE_S = 60.0
 """How much longer than the agent's time limit its process may run."""
 _IMPORT_S = 300.0

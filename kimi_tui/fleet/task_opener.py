@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.message_text import msg
-from kimi_tui.fleet.attempt_runner import PROGRAM
+from kimi_tui.config.own_program import PROGRAM
 from kimi_tui.fleet.fleet_database import FleetDatabase, TaskLocation
 from kimi_tui.frontend.fleet.opened_task import OpenedTask
 from kimi_tui.frontend.fleet.progress import SUFFIX

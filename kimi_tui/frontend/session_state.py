@@ -19,6 +19,7 @@ from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.frontend.engine_replies import EngineReplies
 from kimi_tui.frontend.message_batch import SessionMessage
 from kimi_tui.frontend.tool_runs import ToolRuns
+from kimi_tui.wire.attempts import Attempt, AttemptChanges, AttemptList
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate
 from kimi_tui.wire.bisect import BisectResult
 from kimi_tui.wire.display_blocks import TodoItem
@@ -103,6 +104,10 @@ class SessionViewState:
     tool_runs: ToolRuns = field(default_factory=ToolRuns)
     bisect_result: BisectResult | None = None
     """Result of the last search. None before the first one."""
+    attempts: tuple[Attempt, ...] = ()
+    """The attempts, by number."""
+    attempt_result: AttemptChanges | None = None
+    """What the attempt changed that was read last."""
     replies: EngineReplies = field(default_factory=EngineReplies)
     todo: tuple[TodoItem, ...] = ()
     tasks: tuple[BackgroundTask, ...] = ()
@@ -266,6 +271,10 @@ def reduce(state: SessionViewState, message: SessionMessage, *, now: float) -> S
             return replace(state, snapshot_progress=None if total is not None and done >= total else message)
         case BisectResult():
             return replace(state, bisect_result=message)
+        case AttemptList():
+            return replace(state, attempts=message.attempts)
+        case AttemptChanges():
+            return replace(state, attempt_result=message)
         case SteerInput():
             return (
                 state

@@ -1,6 +1,7 @@
 """Text of the engine's replies to a command that was sent as a prompt."""
 
 from kimi_tui.frontend.text.agents import agents_text
+from kimi_tui.frontend.text.attempts import attempt_result_text, attempts_text
 from kimi_tui.frontend.text.bisect import result_text
 from kimi_tui.frontend.text.change_review import planned_file_text, review_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
@@ -9,6 +10,7 @@ from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_te
 from kimi_tui.frontend.text.why import why_text
 from kimi_tui.i18n.translate import translate_message
 from kimi_tui.wire.agent_list import AgentList
+from kimi_tui.wire.attempts import AttemptChanges, AttemptList
 from kimi_tui.wire.bisect import BisectResult
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import Event, Notification
@@ -32,6 +34,10 @@ def render_reply(event: Event) -> str:
             parts = result_text(event)
         case LineReason():
             parts = why_text(event)
+        case AttemptList(is_requested=True):
+            parts = attempts_text(event)
+        case AttemptChanges():
+            parts = attempt_result_text(event)
         case CommentList():
             parts = comments_text(event)
         case ChangeReview():

@@ -373,7 +373,7 @@ async def run_command(context: CommandContext, name: str, argument: str) -> None
         if (chosen := await ask_choice(context, tr("Search result:"), offers)) is not None:
             chosen_name, _, chosen_argument = chosen.removeprefix("/").partition(" ")
             await run_command(context, chosen_name, chosen_argument)
-    elif name == "bisect":
+    elif name == "bisect" or (name == "attempts" and "--adopt" not in argument):
         context.command(RunSlash(line))  # the user continues to work, and results are printed as they arrive
     elif (plan := _plan_of(name, argument)) is not None:
         if await context.command_and_wait(RunSlash(plan)) and await _confirm(context, tr("Continue?")):
@@ -399,6 +399,8 @@ def _plan_of(name: str, argument: str) -> str | None:
         number, _, text = argument.partition(" ")
         return f"revert {number} --dry-run" if text.strip() else None
     if name in _REVERT_COMMANDS and "--dry-run" not in argument:
+        return f"{name} {argument} --dry-run"
+    if name == "attempts" and "--dry-run" not in argument:
         return f"{name} {argument} --dry-run"
     return None
 

@@ -18,6 +18,7 @@ from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.message_batch import ConversationMessage
 from kimi_tui.frontend.number_format import format_duration
 from kimi_tui.frontend.text.agents import agents_text
+from kimi_tui.frontend.text.attempts import attempt_result_text, attempts_text, progress_line
 from kimi_tui.frontend.text.bisect import progress_text, result_text
 from kimi_tui.frontend.text.change_review import planned_file_text, review_text
 from kimi_tui.frontend.text.checks import check_result_text
@@ -38,6 +39,7 @@ from kimi_tui.linear.messages import (
 from kimi_tui.linear.output import LineOutput
 from kimi_tui.linear.sentence_buffer import SentenceBuffer
 from kimi_tui.wire.agent_list import AgentList
+from kimi_tui.wire.attempts import AttemptChanges, AttemptList
 from kimi_tui.wire.bisect import BisectProgress, BisectResult
 from kimi_tui.wire.checks import CheckResult
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
@@ -127,6 +129,7 @@ class EventPrinter:
         self._clock = clock
         self._prefix = prefix
         self._is_replay = is_replay
+        self._attempts = AttemptList()
         self._sentences: SentenceBuffer | None = None
         self._is_thinking = False
         self._calls: dict[str, _Call] = {}
@@ -239,6 +242,14 @@ class EventPrinter:
                     self._print_section(text)
             case LineReason():
                 self._print_section(why_text(message))
+            case AttemptList():
+                earlier, self._attempts = self._attempts, message
+                if message.is_requested:
+                    self._print_section(attempts_text(message))
+                elif line := progress_line(earlier, message):
+                    self._print_section((line, ""))
+            case AttemptChanges():
+                self._print_section(attempt_result_text(message))
             case CommentList():
                 self._print_section(comments_text(message))
             case ChangeReview():

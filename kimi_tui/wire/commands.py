@@ -7,6 +7,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.base.thinking_effort import ThinkingEffort
 from kimi_tui.wire.argument_completion import CompleteArgument as CompleteArgument
+from kimi_tui.wire.attempts import AttemptCommand
 from kimi_tui.wire.base_command import BaseCommand, Scheduling
 from kimi_tui.wire.bisect import BisectCommand
 from kimi_tui.wire.model_setup import SetupCommand
@@ -407,6 +408,7 @@ TimelineCommand = (
     | BisectCommand
     | ExplainLine
     | ReviewCommand
+    | AttemptCommand
 )
 """Commands for the timeline."""
 

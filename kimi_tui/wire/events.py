@@ -23,6 +23,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.wire.agent_list import AgentList
 from kimi_tui.wire.argument_completion import ArgumentChoices
+from kimi_tui.wire.attempts import AttemptChanges, AttemptList
 from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.bisect import BisectProgress, BisectResult
 from kimi_tui.wire.checks import CheckResult
@@ -184,6 +185,8 @@ CompactionEvent = CompactionBegin | CompactionEnd
 """Compaction of the context."""
 BisectEvent = BisectProgress | BisectResult
 """Progress and result of a search for the step that changed the result of a command."""
+AttemptEvent = AttemptList | AttemptChanges
+"""State of the attempts, and what one of them changed."""
 Report = (
     RevertPlan
     | Comparison
@@ -196,6 +199,7 @@ Report = (
     | CommentList
     | ChangeReview
     | PlannedFileContent
+    | AttemptEvent
 )
 """Replies to commands, and results of checks. The conversation shows them, unless a dialog asked for them."""
 Reply = (
@@ -236,6 +240,7 @@ ConversationEvent = (
 SessionEvent = (
     ContentEvent
     | BisectResult
+    | AttemptEvent
     | ToolCall
     | ToolCallPart
     | ToolResult

@@ -8,7 +8,8 @@ from kimi_tui.wire.checks import StepCheck
 from kimi_tui.wire.display_blocks import DiffBlock
 
 CheckpointKind = Literal["user", "step", "dmail", "compaction", "clear", "revert", "fork", "import"]
-RevertReason = Literal["user", "dmail", "undo", "redo", "switch", "compaction", "clear"]
+RevertReason = Literal["user", "dmail", "undo", "redo", "switch", "compaction", "clear", "adopt"]
+"""Why the conversation or the files were reverted. `adopt`: changes of attempts were made to the files."""
 RevertScope = Literal["both", "conversation", "files", "turn"]
 """What is reverted. `turn` reverts only the file changes of one turn or step, on any branch. Later changes
 and

@@ -15,7 +15,7 @@ _EXTENSION_TYPES = {
     "PermissionList", "PermissionChanged",
     "ArgumentChoices", "AgentList", "WindowFilling", "BisectProgress", "BisectResult",
     "CheckResult",
-    "LineReason", "CommentList", "ChangeReview", "PlannedFileContent",
+    "LineReason", "CommentList", "ChangeReview", "PlannedFileContent", "AttemptList", "AttemptChanges",
 }  # fmt: skip
 _EXTENSION_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure", "files"),

@@ -152,15 +152,23 @@ class Workspaces:
             pool.replace(workspace.discard_rest())
 
     @asynccontextmanager
-    async def open_view(self, work_dir: Path, added_dirs: Sequence[Path] = ()) -> AsyncIterator[PrivateView]:
+    async def open_view(
+        self, work_dir: Path, added_dirs: Sequence[Path] = (), *, bounds: SandboxPolicy | None = None
+    ) -> AsyncIterator[PrivateView]:
         """Open a private view of today's files for one command. Leaving the block discards its changes.
 
+        With `bounds`, the command runs under these limits where that is possible, as `is_bounded` says.
         Where there are no private views, the directories are copied. Raises OSError if that fails.
         """
+        if bounds is not None and await self.find_bounds_problem():
+            bounds = None
         mounted = await self._take_layer(work_dir, added_dirs)
         pool = self._pool
         if mounted is not None and pool is not None and (view := mounted.take_view()) is not None:
-            overlay = OverlayView(view, mounted.layer.roots)
+            limits = None
+            if bounds is not None:
+                limits = CommandBounds(find_bubblewrap(), bounds, layer=mounted.layer, watched=())
+            overlay = OverlayView(view, mounted.layer, limits)
             is_reachable = await asyncio.to_thread(overlay.is_reachable)
             try:
                 if is_reachable:

@@ -12,6 +12,7 @@ DATES = {
     "config/session_start.py": "the prompt contains the date",
     "history/kimi_cli/session_state.py": "dates of imported sessions",
     "engine/recording/recorder.py": "dates of recorded messages",
+    "engine/attempts/attempt_run.py": "dates of attempts that earlier processes ran",
     "engine/background_work.py": "dates of tasks that may outlive the process",
     "engine/files/session_files.py": "compares calls with those of other processes",
     "engine/session/grant_store.py": "dates of grants",

@@ -19,8 +19,8 @@ from kimi_tui.cli.bootstrap import open_log
 from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
 from kimi_tui.config.loader import read_config, settings_of
+from kimi_tui.config.own_program import PROGRAM
 from kimi_tui.fleet.attempt import RunOptions
-from kimi_tui.fleet.attempt_runner import PROGRAM
 from kimi_tui.fleet.backends.backend import Backend
 from kimi_tui.fleet.fleet_database import FleetDatabase
 from kimi_tui.fleet.fleet_driver import DriverOptions, DriverOutcome, FleetDriver

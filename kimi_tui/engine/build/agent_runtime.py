@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.config.settings import CheckSettings
+from kimi_tui.engine.attempts.attempt_run import AttemptRun
+from kimi_tui.engine.attempts.attempt_service import AttemptService
 from kimi_tui.engine.background_work import BackgroundWork
 from kimi_tui.engine.build.agent import build_agent
 from kimi_tui.engine.build.core import SessionCore
@@ -45,6 +47,7 @@ class AgentRuntime:
     """Notes for the soul about the user's actions."""
     background_work: BackgroundWork
     timeline: TimelineService
+    attempts: AttemptService
 
 
 async def build_agent_runtime(
@@ -101,6 +104,33 @@ async def build_agent_runtime(
         pending_notes=pending_notes,
         background_work=background_work,
         timeline=timeline,
+        attempts=_build_attempts(core, tool_dependencies, timeline),
+    )
+
+
+def _build_attempts(
+    core: SessionCore, tool_dependencies: ToolDependencies, timeline: TimelineService
+) -> AttemptService:
+    run = AttemptRun(
+        session=core.session,
+        context=core.context,
+        workspace=core.workspace,
+        files=timeline.files,
+        commands=timeline.checkpoint_commands,
+        store=timeline.attempt_store,
+        data_dir=core.options.data_dir,
+    )
+    return AttemptService(
+        run,
+        store=timeline.attempt_store,
+        context=core.context,
+        files=timeline.files,
+        todos=tool_dependencies.todos,
+        settings=core.settings,
+        runtime_settings=core.runtime_settings,
+        data_dir=core.options.data_dir,
+        demo=core.options.demo,
+        sender=core.wire,
     )
 
 

@@ -96,6 +96,7 @@ def _build_from_parts(
             runtime_settings=core.runtime_settings,
             runs_first=core.settings.permissions.run_first,
         ),
+        attempts=runtime.attempts,
     )
     registry = build_slash_registry(
         soul=runtime.soul,

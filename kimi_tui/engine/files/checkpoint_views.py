@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.coverage import display_path
 from kimi_tui.engine.files.snapshot_worker import SnapshotBusyError, SnapshotWorker
@@ -16,6 +17,7 @@ from kimi_tui.history.snapshots.entry import Changes
 from kimi_tui.history.snapshots.manifest import ManifestLog, ManifestMissing
 from kimi_tui.workspaces.checkpoint.private_view import PrivateTree, PrivateView
 from kimi_tui.workspaces.checkpoint.state_differences import StateDifferences
+from kimi_tui.workspaces.sandbox.policy import SandboxPolicy
 from kimi_tui.workspaces.workspaces import Workspaces
 
 if TYPE_CHECKING:
@@ -29,6 +31,14 @@ _KEEP_S = 30.0
 
 class StateUnavailable(KimiTuiError):
     """The files at a checkpoint are no longer completely stored."""
+
+
+@frozen
+class PreparedView:
+    """A private view, and how it differed from the real files when it was opened."""
+
+    view: PrivateView
+    changes: Changes
 
 
 class CheckpointViews:
@@ -61,32 +71,44 @@ class CheckpointViews:
         return await self._use(lambda history: are_equal(before, after, history.manifests))
 
     @asynccontextmanager
-    async def open(self, state: str | None, replaced: Changes | None = None) -> AsyncIterator[PrivateView]:
+    async def open(
+        self, state: str | None, replaced: Changes | None = None, *, bounds: SandboxPolicy | None = None
+    ) -> AsyncIterator[PrivateView]:
         """Open a view of today's files in which those that differ are as in `state`; None for today's files.
 
         `replaced` are changes of these files. Files that no state covers, such as ignored ones, are
         today's. The working directory isn't changed. In a project with many files, the user's own changes
-        since the last scan count as part of `state`.
+        since the last scan count as part of `state`. With `bounds`, the command in the view is limited.
         Raises StateUnavailable, and KimiTuiError if there can't be a view.
         """
+        async with self.open_prepared(state, replaced, bounds=bounds) as prepared:
+            yield prepared.view
+
+    @asynccontextmanager
+    async def open_prepared(
+        self, state: str | None, replaced: Changes | None = None, *, bounds: SandboxPolicy | None = None
+    ) -> "AsyncIterator[PreparedView]":
+        """Open a view as `open` does, and return it with the changes that were written to it."""
+        changes: Changes = {}
         try:
-            async with self._workspaces.open_view(self._work_dir, self._added_dirs) as view:
+            async with self._workspaces.open_view(self._work_dir, self._added_dirs, bounds=bounds) as view:
                 if state is not None:
-                    await self._use(partial(self._prepare, state=state, tree=view.tree))
+                    changes = await self._use(partial(self._prepare, state=state, tree=view.tree))
                     self._release_later()
                 if replaced:
                     await self._use(
                         partial(_replace_files, changes=replaced, tree=view.tree, work_dir=self._work_dir)
                     )
-                yield view
+                    changes = {**changes, **replaced}
+                yield PreparedView(view, changes)
         except OSError as error:
             raise KimiTuiError(
                 msg("Can't open a private copy of the files: {reason}.", reason=reason_of(error)),
                 hint="Free some disk space, or run `kimi-tui info` to see how commands run here.",
             ) from error
 
-    def _prepare(self, history: "FileHistory", *, state: str, tree: PrivateTree) -> None:
-        """Write what differs in `state` to a view. Runs in the worker's thread."""
+    def _prepare(self, history: "FileHistory", *, state: str, tree: PrivateTree) -> Changes:
+        """Write what differs in `state` to a view, and return it. Runs in the worker's thread."""
         current = _capture_known_changes(history)
         differences = self._differences
         if differences is None or differences.manifests is not history.manifests:
@@ -96,6 +118,7 @@ class CheckpointViews:
         except ManifestMissing as error:
             raise _not_stored() from error
         _replace_files(history, changes=changes, tree=tree, work_dir=self._work_dir)
+        return changes
 
     def _release_later(self) -> None:
         """Free the states that were read once no view has been opened for a while."""

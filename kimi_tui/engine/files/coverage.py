@@ -109,7 +109,9 @@ class HistoryPaths:
     def __init__(self, workspace: PathScope) -> None:
         work_dir = os.path.realpath(workspace.work_dir)
         self._prefixes = {f"{work_dir.rstrip(os.sep)}/": ""}
-        self._prefixes |= {f"{folder}/": f"{folder}//" for folder in covered_dirs(workspace)}
+        self.added_dirs = covered_dirs(workspace)
+        """The covered directories besides the working directory."""
+        self._prefixes |= {f"{folder}/": f"{folder}//" for folder in self.added_dirs}
 
     def path_of(self, path: str) -> str | None:
         """Return the path in the file history; None if it isn't covered."""

@@ -13,6 +13,7 @@ from typing import Any
 from kimi_tui.base.message_text import add_texts
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.base.shielding import run_in_thread_shielded
+from kimi_tui.wire.attempts import AttemptChanges, AttemptList
 from kimi_tui.wire.background import TasksUpdate
 from kimi_tui.wire.bisect import BisectProgress, BisectResult
 from kimi_tui.wire.channel import Outgoing, Wire
@@ -65,6 +66,8 @@ _NOT_RECORDED = (
     CommentList,
     ChangeReview,
     PlannedFileContent,
+    AttemptList,
+    AttemptChanges,
     Reply,
 )
 

@@ -6,6 +6,7 @@ from typing import Protocol, get_args
 
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message_text import msg
+from kimi_tui.engine.slash.attempts import parse_attempts
 from kimi_tui.engine.slash.registry import AnyCommand, SlashCommand, TimelineSlashCommand
 from kimi_tui.engine.why.why_service import parse_location
 from kimi_tui.wire.bisect import Bisect, SendBisectResult, StopBisect
@@ -295,6 +296,11 @@ def timeline_slash_commands(lists: TimelineLists, *, read_only: bool = False) ->
             "bisect",
             "Find the step that made a command fail: /bisect COMMAND; also --stop, or --send the result",
             _parse_bisect,
+        ),
+        TimelineSlashCommand(
+            "attempts",
+            "Try a prompt again with other models, side by side: /attempts [N] --model A,B; also --adopt N",
+            parse_attempts,
         ),
         TimelineSlashCommand(
             "why", "Show the prompt and step behind a line of a file: /why FILE:LINE", _parse_why

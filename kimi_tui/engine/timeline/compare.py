@@ -11,7 +11,8 @@ from kimi_tui.engine.timeline.revert_messages import display_item_path
 from kimi_tui.engine.timeline.revert_target import find_checkpoint, unavailable_reason
 from kimi_tui.history.checkpoint_tree import CheckpointTree
 from kimi_tui.history.context import Context
-from kimi_tui.history.snapshots.plan import PlanItem
+from kimi_tui.history.snapshots.entry import Changes
+from kimi_tui.history.snapshots.plan import Action, PlanItem
 from kimi_tui.wire.timeline import ComparedFile, Comparison
 
 if TYPE_CHECKING:
@@ -67,6 +68,21 @@ def compare_states(
         for number, item in enumerate(history.difference(old, new))
     )
     return Comparison(before, after, differing, note)
+
+
+def compare_items(history: "FileHistory", before: Changes, after: Changes) -> tuple[ComparedFile, ...]:
+    """Return how entries of the same paths differ. Their contents must be stored."""
+    from kimi_tui.history.snapshots.planning.planner import count_changed_lines, text_of
+
+    files = []
+    for number, path in enumerate(sorted(after)):
+        now, then = before.get(path), after[path]
+        old, new = text_of(history.blobs, now), text_of(history.blobs, then)
+        added, removed = (0, 0) if old is None or new is None else count_changed_lines(old, new)
+        action: Action = "delete" if then is None else "recreate" if now is None else "restore"
+        item = PlanItem(path=path, action=action, now=now, then=then, added=added, removed=removed)
+        files.append(_build_compared_file(history, item, number=number))
+    return tuple(files)
 
 
 def _build_compared_file(history: "FileHistory", item: PlanItem, *, number: int) -> ComparedFile:

@@ -6,6 +6,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.timeline.revert_messages import display_item_path
 from kimi_tui.history.snapshots.plan import Plan, PlanItem
+from kimi_tui.wire.attempts import AdoptAttempts
 from kimi_tui.wire.commands import Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.timeline import FileChoice
 
@@ -20,7 +21,7 @@ class FileSelection:
     """Decisions about single files, which apply whether or not they are in `paths`."""
 
     @staticmethod
-    def of(command: Revert | Undo | Redo | SwitchBranch) -> "FileSelection":
+    def of(command: Revert | Undo | Redo | SwitchBranch | AdoptAttempts) -> "FileSelection":
         """Return the selection of a command."""
         paths = command.paths
         return FileSelection(

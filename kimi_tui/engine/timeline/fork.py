@@ -14,7 +14,7 @@ from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.todo_log import FILE_NAME as TODO_LOG
 from kimi_tui.wire.display_blocks import TodoItem
 
-_NOTE = (
+FORK_NOTE = (
     "This conversation is a fork of an earlier one. The files on disk are in their current state, not the "
     "state they had then. Read a file again before you rely on what you remember of it."
 )
@@ -26,11 +26,13 @@ async def fork_session(
     context: Context,
     node: CheckpointNode | None,
     todos: tuple[TodoItem, ...],
+    *,
+    note: str = FORK_NOTE,
 ) -> Session:
     """Create a session with the conversation just before a checkpoint, or the whole current branch without
     one.
 
-    `todos` is the todo list at that point.
+    `todos` is the todo list at that point, and `note` what the model is told about the files.
 
     Raises: SessionError, JournalWriteError.
     """
@@ -58,7 +60,7 @@ async def fork_session(
         False, kind="fork", label=msg("forked from {id}", id=session.id), files=files
     )
     if forked_context.history:
-        await forked_context.append_message(Message("user", (system_note(_NOTE),)))
+        await forked_context.append_message(Message("user", (system_note(note),)))
     await forked_context.close()
     return copy
 

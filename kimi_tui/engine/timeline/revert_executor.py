@@ -9,6 +9,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.base.shielding import run_shielded
+from kimi_tui.engine.attempts.attempt_store import AttemptStore
 from kimi_tui.engine.files.coverage import unique_path
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.recording.replay import checkpoint_created
@@ -39,6 +40,7 @@ from kimi_tui.history.session import Session
 from kimi_tui.history.session_state import PendingRevert, UndoEntry, push_undo
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.soul.file_states import FilesAtCheckpoint
+from kimi_tui.wire.attempts import AdoptAttempts, PlanAdoption
 from kimi_tui.wire.commands import PlanRevert, PlanSwitch, Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import (
@@ -78,7 +80,9 @@ class RevertExecutor:
         timeline_publisher: TimelinePublisher,
         shown_plans: ShownPlans,
         sender: EventSender,
+        attempts: AttemptStore,
     ) -> None:
+        self._attempts = attempts
         self._session = session
         self._context = context
         self._files = files
@@ -133,6 +137,19 @@ class RevertExecutor:
         """Continue on another branch. Raises KimiTuiError."""
         target = await self._targets.for_branch(command.branch, command.to, command.scope)
         await self._revert_to(target, FileSelection.of(command))
+
+    async def plan_adoption(self, command: PlanAdoption) -> None:
+        """Send the plan of an adoption of attempts. Raises KimiTuiError."""
+        await self._send_plan(self._adoption_target(command.numbers))
+
+    async def adopt(self, command: AdoptAttempts) -> None:
+        """Make the changes of attempts to the files. Raises KimiTuiError."""
+        await self._revert_to(self._adoption_target(command.numbers), FileSelection.of(command))
+        await asyncio.to_thread(self._attempts.mark_adopted, command.numbers)
+
+    def _adoption_target(self, numbers: tuple[int, ...]) -> RevertTarget:
+        last = self._context.checkpoints[-1].id if self._context.checkpoints else 0
+        return RevertTarget(checkpoint=last, reason="adopt", scope="files", files=None, attempts=numbers)
 
     async def clear(self) -> bool:
         """Empty the conversation; undo restores it. Return False if it was empty already.
@@ -286,6 +303,8 @@ class RevertExecutor:
 
     async def _build_plan(self, target: RevertTarget) -> "tuple[Plan | None, str]":
         """Return the plan for the files and what it lacks, or None and the reason why there is no plan."""
+        if target.attempts:
+            return await self._plan_attempts(target.attempts), ""
         if is_state_pending(target.files):
             await self._files.wait_for_states()
             target = await self._targets.refresh(target)
@@ -296,6 +315,14 @@ class RevertExecutor:
         except KimiTuiError as error:
             return None, str(error)
         return plan, incomplete_note(plan)
+
+    async def _plan_attempts(self, numbers: tuple[int, ...]) -> "Plan":
+        from kimi_tui.engine.attempts.attempt_changes import plan_attempts
+
+        attempts = await asyncio.to_thread(self._attempts.select, numbers)
+        return await self._files.worker.run_query(
+            partial(plan_attempts, attempts=attempts, store=self._attempts)
+        )
 
     async def _restore_files(
         self, plan: "Plan | None", target: RevertTarget, selection: FileSelection
@@ -343,12 +370,12 @@ class RevertExecutor:
         return checkpoint
 
 
-_PlanKey = tuple[int, RevertReason, int | None, bool]
+_PlanKey = tuple[int, RevertReason, int | None, bool, tuple[int, ...]]
 
 
 def _plan_key(target: RevertTarget) -> _PlanKey:
     """Return what the file changes of a plan depend on."""
-    return target.checkpoint, target.reason, target.branch, target.scope == "turn"
+    return target.checkpoint, target.reason, target.branch, target.scope == "turn", target.attempts
 
 
 def _label_before(target: RevertTarget) -> str:
@@ -369,6 +396,8 @@ def _label_after(target: RevertTarget) -> str:
 
 def _revert_label(target: RevertTarget) -> str:
     match target.reason:
+        case "adopt":
+            return msg("adopting attempt {numbers}", numbers=", ".join(map(str, target.attempts)))
         case "undo":
             return msg("undo to {checkpoint}", checkpoint=target.checkpoint)
         case "redo":

@@ -127,6 +127,14 @@ def model_note(
     changed = sorted(done)
     items = plan.items if plan is not None else ()
     unchanged = [item.path for item in items if item.path not in done]
+    if reason == "adopt":
+        if not changed:
+            return None
+        return (
+            "The user adopted file changes from another attempt at this task, made in a copy of the files. "
+            f"Changed on disk: {_join_paths(changed)}. Read a file again before you rely on what you "
+            "remember of it."
+        )
     if scope == "both" and reason == "user" and not changed and not unchanged:
         return None
     if scope == "both" and reason != "user" and not unchanged:

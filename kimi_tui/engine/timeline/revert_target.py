@@ -35,6 +35,8 @@ class RevertTarget:
     """Label of the checkpoint; empty for the end of a branch."""
     todos_checkpoint: int | None = None
     """The checkpoint whose todo list is restored; None for `checkpoint`."""
+    attempts: tuple[int, ...] = ()
+    """The attempts whose changes are adopted, instead of going to `files`."""
 
     @property
     def moves_conversation(self) -> bool:

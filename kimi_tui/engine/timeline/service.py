@@ -12,6 +12,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.shielding import run_shielded
 from kimi_tui.config.settings import CheckpointSettings, CheckSettings
+from kimi_tui.engine.attempts.attempt_store import AttemptStore
 from kimi_tui.engine.bisect.bisect_service import BisectService
 from kimi_tui.engine.checks.check_runner import CheckRunner
 from kimi_tui.engine.checks.step_checks import StepChecks
@@ -97,6 +98,7 @@ class TimelineService:
             session=session, context=context, files=self.files, sender=sender, checks=self._step_checks
         )
         shown_plans = ShownPlans()
+        self.attempt_store = AttemptStore(session.dir)
         self.reverts = RevertExecutor(
             session=session,
             context=context,
@@ -105,6 +107,7 @@ class TimelineService:
             timeline_publisher=self.publisher,
             shown_plans=shown_plans,
             sender=sender,
+            attempts=self.attempt_store,
         )
         self.commands = TimelineCommands(
             session=session,

@@ -50,6 +50,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
             "redo",
             "diff",
             "bisect",
+            "attempts",
             "why",
             "review",
             "comment",
@@ -106,6 +107,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
 COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "agents": ("subagent", "persona"),
     "why": ("blame", "annotate", "author", "reason"),
+    "attempts": ("parallel", "models", "compare", "race", "retry", "worktree"),
     "bisect": ("regression", "test", "culprit", "broke"),
     "branches": ("history", "conversations"),
     "btw": ("aside",),

@@ -82,6 +82,8 @@ def _first_line(hunk: PlannedHunk) -> int:
 
 def _headline(plan: RevertPlan) -> str:
     match plan.reason:
+        case "adopt":
+            return tr("Preview: adopt the changes of attempts.")
         case "user":
             return tr("Preview: revert to checkpoint {to}. Use /revert {to} to apply it.", to=plan.to)
         case "undo":
@@ -138,6 +140,8 @@ def _revert_headline(reverted: Reverted) -> str:
             return tr("Revert redone: checkpoint {number}", number=reverted.to)
         case "switch":
             return tr("Switched to checkpoint {number}", number=reverted.to)
+        case "adopt":
+            return tr("Attempt adopted.")
         case "user" | "dmail" | "compaction" | "clear":
             return tr("Reverted to checkpoint {number}", number=reverted.to)
         case _:

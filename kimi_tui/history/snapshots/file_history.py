@@ -30,6 +30,7 @@ from kimi_tui.history.snapshots.other_sessions import (
 from kimi_tui.history.snapshots.patch import Patch, build_patch
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.history.snapshots.plan_executor import CHANGED_REASON, ExecutionResult, PlanExecutor
+from kimi_tui.history.snapshots.planning.adoption import CombinedChanges, plan_adoption
 from kimi_tui.history.snapshots.planning.planner import Planner, count_changed_lines, text_of
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.rename_detection import NO_RENAMES, Renames
@@ -62,6 +63,7 @@ class FileHistory:
         excluded: Mapping[str, str] = MappingProxyType({}),
         work_fs: WorkFileSystem = LOCAL_WORK_FILE_SYSTEM,
     ) -> None:
+        self.limits = limits
         self._excluded = excluded
         """Requested directories that are not covered, and why."""
         self._store = store
@@ -238,8 +240,14 @@ class FileHistory:
             self._open_calls.clear()
         return result
 
-    def plan(self, target: str, *, until: str | None = None, deadline: ScanDeadline | None = None) -> Plan:
-        """Return the plan of a revert to the state `target`.
+    def plan(
+        self,
+        target: str | CombinedChanges,
+        *,
+        until: str | None = None,
+        deadline: ScanDeadline | None = None,
+    ) -> Plan:
+        """Return the plan of a revert to the state `target`, or of the adoption of changes.
 
         With `until`, a later state, only the changes between the two are reverted; later changes stay. Raises
         KimiTuiError if a state isn't stored, ScanCanceled if `deadline` is canceled, OSError.
@@ -247,6 +255,17 @@ class FileHistory:
         self._complete_interrupted()
         deadline = deadline or ScanDeadline()
         head = self._capture_all(self.default_author(), deadline).manifest
+        if isinstance(target, CombinedChanges):
+            adoption = plan_adoption(
+                target,
+                head=head,
+                current_entries=self._capture.entries,
+                blobs=self._store.blobs,
+                session=self._store.session,
+                holds_uncovered=self._capture.holds_uncovered,
+                deadline=deadline,
+            )
+            return add_write_notes(self._store.work_dir, adoption, self._capture.attributes.current)
         manifests = self._store.manifests
         try:
             then = manifests.entries(target)

@@ -12,7 +12,7 @@ from kimi_tui.base.message_text import msg
 GATE_VARIABLE = "KIMI_TUI_BUDGETS"
 """Environment variable that tells a run which budgets it has, as JSON: an `EnvironmentGate`."""
 
-BudgetKind = Literal["task", "fleet", "day"]
+BudgetKind = Literal["task", "fleet", "attempts", "day"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,6 +148,11 @@ def _spent_error(decision: GateDecision) -> LimitReached:
                 msg("Cost limit of the fleet reached: ${cost:.2f} of ${limit:.2f}.", **amounts),
                 hint="Raise --max-cost to continue.",
             )
+        case "attempts":
+            return SharedBudgetSpent(
+                msg("Cost limit of the attempts reached: ${cost:.2f} of ${limit:.2f}.", **amounts),
+                hint="Start others with a higher --cost.",
+            )
         case "day":
             return SharedBudgetSpent(
                 msg("Cost limit of the day reached: ${cost:.2f} of ${limit:.2f}.", **amounts),

@@ -6,6 +6,7 @@ from kimi_tui.base.content_parts import AudioURLPart, ImageURLPart, TextPart, Th
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.config.startup_settings import ThinkingDisplay
 from kimi_tui.frontend.message_batch import ConversationMessage, is_conversation_message
+from kimi_tui.frontend.text.attempts import attempt_result_text, attempts_text
 from kimi_tui.frontend.text.bisect import progress_text, result_text
 from kimi_tui.frontend.text.change_review import planned_file_text, review_text
 from kimi_tui.frontend.text.checks import check_result_text
@@ -33,6 +34,7 @@ from kimi_tui.tui.transcript.turn_notices import (
     retry_notice,
     turn_end_notice,
 )
+from kimi_tui.wire.attempts import AttemptChanges, AttemptList
 from kimi_tui.wire.bisect import BisectProgress, BisectResult
 from kimi_tui.wire.checks import CheckResult
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
@@ -95,6 +97,7 @@ class BlockBuilder:
         self._subagent_builders: dict[str, BlockBuilder] = {}
         self._compaction_block: RuleBlock | None = None
         self._bisect_block: NoticeBlock | None = None
+        self._attempts_block: NoticeBlock | None = None
         self._in_turn = False
 
     def handle(self, message: ConversationMessage) -> None:
@@ -179,6 +182,11 @@ class BlockBuilder:
                     self._add(NoticeBlock("info" if is_good else "warning", *check_text, margin=self._margin))
             case LineReason():
                 self._add(NoticeBlock("info", *why_text(message), margin=self._margin))
+            case AttemptList():
+                self._show_attempts(message)
+            case AttemptChanges():
+                if not message.is_for_dialog:
+                    self._add(NoticeBlock("info", *attempt_result_text(message), margin=self._margin))
             case CommentList():
                 self._add(NoticeBlock("info", *comments_text(message), margin=self._margin))
             case ChangeReview():
@@ -192,7 +200,7 @@ class BlockBuilder:
             case CheckpointCreated():
                 self._sink.add_checkpoint(message)
             case Reverted():
-                self._bisect_block = None
+                self._bisect_block = self._attempts_block = None
                 self._close_all()
                 self._last_block = None
                 self._sink.revert(message)
@@ -323,6 +331,19 @@ class BlockBuilder:
         block.message = progress
         block.redraw()
         self._sink.update(block)
+
+    def _show_attempts(self, attempts: AttemptList) -> None:
+        """Show the attempts while some are running, in one block, and whenever the user asked for them."""
+        block = self._attempts_block
+        is_active = any(attempt.is_active for attempt in attempts.attempts)
+        if attempts.is_requested or (block is None and is_active):
+            block = NoticeBlock("info", *attempts_text(attempts), margin=self._margin)
+            self._add(block)
+        elif block is not None:
+            block.message, block.hint = attempts_text(attempts)
+            block.redraw()
+            self._sink.update(block)
+        self._attempts_block = block if is_active else None
 
     # adding blocks
 

@@ -4,12 +4,12 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from kimi_tui.base.message_text import msg
-from kimi_tui.workspaces.checkpoint.private_view import PrivateTree
+from kimi_tui.workspaces.checkpoint.private_view import ChangedPath, PrivateTree
 from kimi_tui.workspaces.command_process import CommandProcess, DirectStarter
 from kimi_tui.workspaces.overlay.layer import remove_tree
 
@@ -28,9 +28,12 @@ class CopiedView:
     """
 
     is_copy = True
+    is_bounded = False
 
     def __init__(self, folder: Path, tree: PrivateTree) -> None:
         self._folder = folder
+        self._stamps: dict[str, tuple[int, ...]] = {}
+        """The identity of each file of the copy before the command, by real path."""
         self.tree = tree
         """Implements `PrivateView.tree`."""
 
@@ -60,9 +63,38 @@ class CopiedView:
             argv, cwd=Path(private), environment={**environment, "PWD": private}, output=output
         )
 
+    def begin(self) -> None:
+        """Implement `PrivateView.begin`."""
+        self._stamps = {path: _stamp_of(info) for path, info, _ in self._walk()}
+
+    def read_changes(self) -> list[ChangedPath]:
+        """Implement `PrivateView.read_changes`, for changes since `begin`."""
+        changes, missing = [], set(self._stamps)
+        for path, info, private in self._walk():
+            missing.discard(path)
+            if self._stamps.get(path) != _stamp_of(info):
+                changes.append(ChangedPath(path, info.st_mode, private))
+        changes += [ChangedPath(path, 0) for path in missing]
+        return sorted(changes, key=lambda change: change.path)
+
+    def _walk(self) -> Iterator[tuple[str, os.stat_result, str]]:
+        """Yield the real path, the state and the path in the copy of everything in it."""
+        for root, private_root in self.tree.folders.items():
+            for folder, names, files in os.walk(private_root):
+                for name in (*names, *files):
+                    private = f"{folder}/{name}"
+                    with suppress(FileNotFoundError):
+                        yield root + private[len(private_root) :], os.lstat(private), private
+
     def remove(self) -> None:
         """Remove the copy. Blocks."""
         remove_tree(str(self._folder))
+
+
+def _stamp_of(info: os.stat_result) -> tuple[int, ...]:
+    if stat.S_ISDIR(info.st_mode):
+        return (info.st_mode,)
+    return info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino
 
 
 def _copy_tree(source: str, target: str, max_bytes: int) -> int:

@@ -1,11 +1,15 @@
 """Private view in a mount namespace."""
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kimi_tui.workspaces.checkpoint.private_view import PrivateTree
+from kimi_tui.workspaces.checkpoint.private_view import ChangedPath, PrivateTree
 from kimi_tui.workspaces.command_process import CommandProcess
+from kimi_tui.workspaces.overlay.command_bounds import CommandBounds
+from kimi_tui.workspaces.overlay.layer import Layer
+from kimi_tui.workspaces.overlay.layer_reader import LayerReader
 from kimi_tui.workspaces.overlay.supervisor_client import MountedView
 
 
@@ -17,9 +21,11 @@ class OverlayView:
 
     is_copy = False
 
-    def __init__(self, view: MountedView, roots: Sequence[str]) -> None:
+    def __init__(self, view: MountedView, layer: Layer, bounds: CommandBounds | None = None) -> None:
         self._view = view
-        self.tree = PrivateTree({root: f"{view.folder}{root}" for root in roots})
+        self._layer = layer
+        self._bounds = bounds
+        self.tree = PrivateTree({root: f"{view.folder}{root}" for root in layer.roots})
         """Implements `PrivateView.tree`."""
 
     def is_reachable(self) -> bool:
@@ -35,8 +41,34 @@ class OverlayView:
         self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
     ) -> CommandProcess:
         """Implement `PrivateView.start_process`."""
-        await self._view.start_process(argv, cwd=cwd, environment=environment, output=output)
+        if self._bounds is None:
+            await self._view.start_process(argv, cwd=cwd, environment=environment, output=output)
+            return self._view
+        line, observation = await asyncio.to_thread(self._bounds.wrap_command, argv, cwd)
+        await self._view.start_process(
+            line, cwd=cwd, environment=environment, output=output, observation=observation
+        )
         return self._view
+
+    @property
+    def is_bounded(self) -> bool:
+        """Implement `PrivateView.is_bounded`."""
+        return self._bounds is not None
+
+    def begin(self) -> None:
+        """Implement `PrivateView.begin`: the layer shows what changed."""
+
+    def read_changes(self) -> list[ChangedPath]:
+        """Implement `PrivateView.read_changes`. The view must be closed."""
+        changes: dict[str, ChangedPath] = {}
+        for view in self._layer.views():
+            for effect in LayerReader(view, self._layer.mode, 0).read():
+                if effect.after is None:
+                    changes[effect.path] = ChangedPath(effect.path, 0)
+                else:
+                    source = effect.source or effect.link_to or effect.moved_from
+                    changes[effect.path] = ChangedPath(effect.path, effect.after.mode, source)
+        return [changes[path] for path in sorted(changes)]
 
     def close(self) -> None:
         """Kill what still runs, and unmount the view."""

@@ -23,6 +23,18 @@ class PrivateTree:
         return None
 
 
+@frozen
+class ChangedPath:
+    """A path that commands in a view may have changed."""
+
+    path: str
+    """The real path: absolute and without links in its directories."""
+    mode: int
+    """`st_mode` in the view; 0 if it doesn't exist there."""
+    source: str = ""
+    """Where its content can be read while the view is open; empty if it doesn't exist."""
+
+
 class PrivateView(Protocol):
     """A view whose changes are never committed. It is a `ProcessStarter`."""
 
@@ -40,4 +52,20 @@ class PrivateView(Protocol):
         self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
     ) -> CommandProcess:
         """Implement `ProcessStarter.start_process`. `cwd` is a real directory."""
+        ...
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether commands can't change files outside of the view."""
+        ...
+
+    def begin(self) -> None:
+        """Remember the files as they are before the command, for `read_changes`. Blocks. Raises OSError."""
+        ...
+
+    def read_changes(self) -> list[ChangedPath]:
+        """End the command, and return what differs from the real files, sorted by path.
+
+        Paths that this process wrote to the view before are among them. Blocks. Raises OSError.
+        """
         ...

@@ -19,6 +19,7 @@ _MESSAGES: dict[RevertReason, str] = {
     "switch": tr_lazy("Switched to checkpoint {number}"),
     "compaction": tr_lazy("Compacted up to checkpoint {number}"),
     "clear": tr_lazy("Conversation cleared"),
+    "adopt": tr_lazy("Attempt adopted"),
 }
 _UNDO_HINT = tr_lazy("Undo with /undo, or with u in the timeline")
 _HINTS: dict[RevertReason, str] = {
@@ -27,6 +28,7 @@ _HINTS: dict[RevertReason, str] = {
     "redo": _UNDO_HINT,
     "switch": _UNDO_HINT,
     "clear": _UNDO_HINT,
+    "adopt": _UNDO_HINT,
 }
 _MAX_NAMED_FILES = 20
 """Maximum number of kept files that are listed, as far as the row allows."""

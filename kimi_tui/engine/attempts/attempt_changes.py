@@ -1,0 +1,153 @@
+"""Reads what an attempt changed in its view."""
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from kimi_tui.base.message_text import msg
+from kimi_tui.engine.attempts.attempt_store import AttemptStore, StoredAttempt
+from kimi_tui.engine.files.coverage import HistoryPaths
+from kimi_tui.engine.timeline.compare import compare_items
+from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
+from kimi_tui.history.snapshots.coverage_rules import CoverageRules, IgnoredPaths
+from kimi_tui.history.snapshots.deadline import ScanDeadline
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry
+from kimi_tui.history.snapshots.file_content import store_content
+from kimi_tui.history.snapshots.file_history import FileHistory
+from kimi_tui.history.snapshots.plan import Plan
+from kimi_tui.history.snapshots.planning.adoption import AdoptedChanges, combine_adopted
+from kimi_tui.history.snapshots.scanner import entry_without_content
+from kimi_tui.history.snapshots.stat_cache import key_of
+from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.wire.timeline import ComparedFile
+from kimi_tui.workspaces.checkpoint.private_view import ChangedPath
+
+
+def read_attempt_changes(
+    history: FileHistory,
+    *,
+    workspace: PathScope,
+    store: AttemptStore,
+    state: str,
+    changed: Iterable[ChangedPath],
+    prepared: Changes,
+) -> tuple[Changes, Changes, tuple[int, int]]:
+    """Store what an attempt changed since `state`. Return the new entries, the old ones and line counts.
+
+    The line counts are those of added and of removed lines. Blocks.
+    """
+    base = history.manifests.entries(state)
+    reader = AttemptChangeReader(history, workspace, base=base, contents=store.contents)
+    changes = reader.read(changed, prepared)
+    before = reader.keep_base(changes)
+    store.lend_contents((changes, before), history.blobs)
+    files = compare_items(history, before, changes)
+    return changes, before, (sum(file.added for file in files), sum(file.removed for file in files))
+
+
+def build_changed_files(
+    history: FileHistory, *, stored: StoredAttempt, store: AttemptStore
+) -> tuple[ComparedFile, ...]:
+    """Return what an attempt changed, with diffs. Blocks."""
+    store.lend_contents((stored.changes, stored.base), history.blobs)
+    return compare_items(history, stored.base, stored.changes)
+
+
+def plan_attempts(
+    history: FileHistory, deadline: ScanDeadline, *, attempts: Sequence[StoredAttempt], store: AttemptStore
+) -> Plan:
+    """Return the plan that makes the changes of attempts to the files. Blocks."""
+    for each in attempts:
+        store.lend_contents((each.changes, each.base), history.blobs)
+    adopted = [
+        AdoptedChanges(
+            name=msg("attempt {number}", number=each.attempt.number), changes=each.changes, base=each.base
+        )
+        for each in attempts
+    ]
+    return history.plan(combine_adopted(adopted, history.blobs), deadline=deadline)
+
+
+class AttemptChangeReader:
+    """Turns the changed paths of a view into changes since its checkpoint. Blocks."""
+
+    def __init__(
+        self, history: FileHistory, workspace: PathScope, *, base: Entries, contents: BlobStore
+    ) -> None:
+        self._history = history
+        self._paths = HistoryPaths(workspace)
+        self._base = base
+        self._contents = contents
+        self._limit = history.limits.file
+        rules = CoverageRules(
+            Path(os.path.realpath(workspace.work_dir)),
+            added_dirs=self._paths.added_dirs,
+            exclude=history.limits.exclude,
+            own_dir=history.limits.own,
+        )
+        self._ignored = IgnoredPaths(rules)
+
+    def read(self, changed: Iterable[ChangedPath], prepared: Changes) -> dict[str, Entry | None]:
+        """Return the changes, and store their contents. Ignored files, and those elsewhere, are left out.
+
+        `prepared` are the changes that were written to the view before the attempt. Raises OSError.
+        """
+        changes: dict[str, Entry | None] = {}
+        seen: set[str] = set()
+        for each in changed:
+            path = self._paths.path_of(each.path)
+            if path is None:
+                continue
+            seen.add(path)
+            before = self._base.get(path)
+            is_folder = stat.S_ISDIR(each.mode)
+            if before is None and (not each.mode or self._ignored.contains(path, is_folder=is_folder)):
+                continue
+            entry = self._read_entry(each) if each.mode else None
+            if entry != before:
+                changes[path] = entry
+        for path, entry in prepared.items():
+            if entry is not None and path not in seen and self._base.get(path) is not None:
+                changes[path] = None  # without it, the view is like the real files
+        self._add_members(changes)
+        return changes
+
+    def keep_base(self, changes: Changes) -> dict[str, Entry | None]:
+        """Return the entries of the changed paths before, and store their contents."""
+        base = {path: self._base.get(path) for path in changes}
+        for path, entry in base.items():
+            if entry is not None and entry.kind == "file" and not self._contents.has(entry.ref):
+                try:
+                    self._contents.put_pieces(self._history.blobs.iter_chunks(entry.ref))
+                except BlobMissing:
+                    base[path] = Entry("omitted", entry.mode, entry.size, "its content is no longer stored")
+        return base
+
+    def _read_entry(self, changed: ChangedPath) -> Entry | None:
+        """Return the entry of a path in the view; None if it vanished."""
+        mode = stat.S_IMODE(changed.mode)
+        if stat.S_ISDIR(changed.mode):
+            return Entry("folder", mode, 0, "")
+        try:
+            info = os.lstat(changed.source)
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISREG(info.st_mode) or not stat.S_ISREG(changed.mode):
+            return entry_without_content(changed.source, info)
+        stored = store_content(changed.source, self._limit, key_of(info), self._contents)
+        return stored.entry._replace(mode=mode)
+
+    def _add_members(self, changes: dict[str, Entry | None]) -> None:
+        """Add the files in directories that the attempt removed or replaced."""
+        gone = {
+            path
+            for path, entry in changes.items()
+            if (entry is None or entry.kind != "folder")
+            and (before := self._base.get(path)) is not None
+            and before.kind == "folder"
+        }
+        if gone:
+            for path in self._base:
+                if path not in changes and any(path.startswith(f"{folder}/") for folder in gone):
+                    changes[path] = None

@@ -1,0 +1,157 @@
+"""Text of attempts: their list, and the changes of one."""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.frontend.number_format import format_cost, format_duration
+from kimi_tui.frontend.text.cell_width import pad_right
+from kimi_tui.i18n.translate import tr, tr_n, translate_message
+from kimi_tui.wire.attempts import Attempt, AttemptChanges, AttemptList
+from kimi_tui.wire.checks import CheckVerdict
+from kimi_tui.wire.compared_lines import diff_lines
+
+_MAX_PROMPT = 60
+_MAX_MESSAGE_LINES = 12
+_MAX_DIFF_LINES = 200
+
+
+def attempt_name(attempt: Attempt) -> str:
+    """Return the model and thinking level of an attempt."""
+    model = sanitize_line(attempt.model) or tr("same model")
+    return model if attempt.thinking == "off" else f"{model} · {attempt.thinking}"
+
+
+def attempt_state(attempt: Attempt) -> str:
+    """Return the state of an attempt in a word or two."""
+    if attempt.is_adopted:
+        return tr("adopted")
+    match attempt.state:
+        case "waiting":
+            return tr("waiting")
+        case "running":
+            return tr("running")
+        case "checking":
+            return tr("checking")
+        case "finished":
+            return tr("finished")
+        case "failed":
+            return tr("failed")
+        case "limited":
+            return tr("limit reached")
+        case "stopped":
+            return tr("stopped")
+        case _:
+            assert_never(attempt.state)
+
+
+def verdict_text(verdict: CheckVerdict | None) -> str:
+    """Return the result of a check; empty without one."""
+    match verdict:
+        case None:
+            return ""
+        case "pass":
+            return tr("✔ passes")
+        case "fail":
+            return tr("✗ fails")
+        case "skip":
+            return tr("– skips")
+        case _:
+            assert_never(verdict)
+
+
+def cost_text(attempt: Attempt) -> str:
+    """Return the cost of an attempt; a dash if it isn't known."""
+    return "–" if attempt.cost_usd is None else format_cost(attempt.cost_usd)
+
+
+def duration_text(attempt: Attempt, now: float) -> str:
+    """Return how long an attempt has run until `now`, in seconds since the epoch; a dash before its start."""
+    if not attempt.started:
+        return "–"
+    seconds = attempt.duration_s or (max(0.0, now - attempt.started) if attempt.is_active else 0.0)
+    return format_duration(seconds)
+
+
+def changes_text(attempt: Attempt) -> str:
+    """Return the number of changed files and lines; a dash without changes."""
+    if not attempt.files:
+        return "–"
+    files = tr_n("{count} file", "{count} files", attempt.files)
+    return f"{files} +{attempt.added} −{attempt.removed}"
+
+
+def attempts_text(attempts: AttemptList) -> tuple[str, str]:
+    """Return a headline, and a line for each attempt."""
+    if not attempts.attempts:
+        return tr("No attempts."), tr("Start some with /attempts --model A,B.")
+    n_active = sum(attempt.is_active for attempt in attempts.attempts)
+    headline = (
+        tr_n("{count} attempt is running.", "{count} attempts are running.", n_active)
+        if n_active
+        else tr_n("{count} attempt", "{count} attempts", len(attempts.attempts))
+    )
+    return headline, "\n".join(_lines(attempts.attempts))
+
+
+def _lines(attempts: Sequence[Attempt]) -> list[str]:
+    lines = []
+    for attempt in attempts:
+        parts = [
+            attempt_state(attempt),
+            verdict_text(attempt.verdict),
+            cost_text(attempt) if attempt.cost_usd is not None else "",
+            format_duration(attempt.duration_s) if attempt.duration_s else "",
+            changes_text(attempt) if attempt.files else "",
+        ]
+        text = " · ".join(part for part in parts if part)
+        lines.append(f"{attempt.number:>3}  {pad_right(attempt_name(attempt), 24)}  {text}")
+        prompt = sanitize_line(attempt.prompt)
+        lines.append(f"     {prompt[:_MAX_PROMPT]}{'…' if len(prompt) > _MAX_PROMPT else ''}")
+        if attempt.problem:
+            lines.append(f"     {translate_message(attempt.problem)}")
+    return lines
+
+
+def attempt_result_text(result: AttemptChanges) -> tuple[str, str]:
+    """Return a headline, and the last message, the check and the diff of an attempt."""
+    attempt = result.attempt
+    lines = _lines([attempt])[:-1] if not attempt.problem else _lines([attempt])
+    lines += detail_lines(attempt)
+    diff = [sanitize_line(line) for file in result.files for line in diff_lines(file)]
+    lines += [f"  {line}" for line in diff[:_MAX_DIFF_LINES]]
+    if len(diff) > _MAX_DIFF_LINES:
+        rest = len(diff) - _MAX_DIFF_LINES
+        lines.append("  " + tr_n("… {count} more line", "… {count} more lines", rest))
+    if attempt.files and not attempt.is_active:
+        lines.append(tr("/attempts --adopt {number}: adopt its changes", number=attempt.number))
+    return tr("Attempt {number}: {name}", number=attempt.number, name=attempt_name(attempt)), "\n".join(lines)
+
+
+def detail_lines(attempt: Attempt) -> list[str]:
+    """Return lines with the last message, and the output of a check that failed."""
+    lines = []
+    if attempt.last_message:
+        lines.append(tr("Last message:"))
+        message = sanitize(attempt.last_message).splitlines()
+        lines += [f"  {line}" for line in message[:_MAX_MESSAGE_LINES]]
+    if attempt.verdict is not None:
+        check = sanitize_line(attempt.check)
+        lines.append(tr("Check {command}: {result}", command=check, result=verdict_text(attempt.verdict)))
+    if attempt.check_output:
+        lines += [f"  {sanitize_line(line)}" for line in translate_message(attempt.check_output).splitlines()]
+    if attempt.is_copy:
+        lines.append(tr("It ran in a copy of the files, at another path."))
+    return lines
+
+
+def progress_line(before: AttemptList, after: AttemptList) -> str:
+    """Return one line about the attempts whose state has changed; empty if nothing has."""
+    states = {attempt.number: attempt_state(attempt) for attempt in before.attempts}
+    changed = [
+        tr("Attempt {number}: {state}", number=each.number, state=attempt_state(each))
+        + (f", {verdict_text(each.verdict)}" if each.verdict is not None else "")
+        for each in after.attempts
+        if states.get(each.number) != attempt_state(each)
+    ]
+    return "; ".join(changed)
