@@ -75,5 +75,5 @@ class Engine:
         self._permissions.send_unconfirmed_grants()
         self._modes.announce()
         self._services.background_work.send_initial_state()
-        await self._services.attempts.load()
         self._soul.send_status()
+        await self._services.attempts.load()

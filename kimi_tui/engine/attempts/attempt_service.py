@@ -78,6 +78,8 @@ class AttemptService(AttemptObserver):
         if self._is_loaded:
             return
         self._is_loaded = True
+        if not self._store.folder.is_dir():
+            return
         stored = await asyncio.to_thread(self._store.read_all)
         for number, each in stored.items():
             if each.attempt.is_active:
