@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.wire.commands import Compare, PlanRevert, Revert, Undo
+from kimi_tui.wire.review import PlannedFileContent, ReadPlannedFile
 from kimi_tui.wire.timeline import Comparison, PlannedFile, Reverted, RevertPlan
 from tests.engine.engine_client import EngineClient, session, text_reply, tool_calls
 from tests.engine.test_revert import prompt_checkpoint
@@ -44,7 +45,7 @@ async def test_names_that_differ_only_in_invalid_bytes_are_selected_one_by_one(
     assert restored == [b"caf\xe9"]
 
 
-async def test_the_files_after_the_hundredth_say_why_they_have_no_diff(
+async def test_the_diffs_of_files_after_the_hundredth_are_read_on_request(
     work_dir: Path, data_dir: Path
 ) -> None:
     script = shell_turn("for n in $(seq 100 220); do echo text > $n.txt; done")
@@ -55,7 +56,16 @@ async def test_the_files_after_the_hundredth_say_why_they_have_no_diff(
             assert len(files) == 121
             assert all(file.diff is not None and file.no_diff == "" for file in files[:100])
             assert all(file.diff is None for file in files[100:])
-            assert {file.no_diff for file in files[100:]} == {"No diff: only the first 100 files have one."}
+        assert {file.no_diff for file in compared.files[100:]} == {
+            "No diff: only the first 100 files have one."
+        }
+        assert {file.is_on_request for file in plan[:100]} == {False}
+        assert {file.is_on_request for file in plan[100:]} == {True}
+        shown = client.all(RevertPlan)[-1]
+        read = await client.run_command(ReadPlannedFile(shown.id, "215.txt"), PlannedFileContent)
+        assert read.number == 116
+        assert read.file.diff is not None
+        assert len(read.file.hunks) == 1
 
 
 async def test_a_file_without_a_diff_has_the_true_reason(work_dir: Path, data_dir: Path) -> None:
