@@ -24,7 +24,6 @@ from kimi_tui.engine.attempts.attempt_spending import AttemptSpending
 from kimi_tui.engine.attempts.attempt_store import AttemptStore, StoredAttempt
 from kimi_tui.engine.files.checkpoint_commands import CheckpointCommands
 from kimi_tui.engine.files.checkpoint_views import PreparedView
-from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.timeline.fork import fork_session
 from kimi_tui.history.checkpoint_tree import CheckpointNode
 from kimi_tui.history.context import Context
@@ -78,7 +77,6 @@ class AttemptRun:
         session: Session,
         context: Context,
         workspace: PathScope,
-        files: SessionFiles,
         commands: CheckpointCommands,
         store: AttemptStore,
         data_dir: Path,
@@ -86,7 +84,6 @@ class AttemptRun:
         self._session = session
         self._context = context
         self._workspace = workspace
-        self._files = files
         self._commands = commands
         self._store = store
         self._data_dir = data_dir
@@ -210,7 +207,7 @@ class AttemptRun:
     ) -> StoredAttempt:
         from kimi_tui.engine.attempts.attempt_changes import read_attempt_changes
 
-        changes, base, (added, removed) = await self._files.worker.use(
+        changes, base, (added, removed) = await self._commands.views.use(
             partial(
                 read_attempt_changes,
                 workspace=self._workspace,

@@ -115,7 +115,6 @@ def _build_attempts(
         session=core.session,
         context=core.context,
         workspace=core.workspace,
-        files=timeline.files,
         commands=timeline.checkpoint_commands,
         store=timeline.attempt_store,
         data_dir=core.options.data_dir,

@@ -57,18 +57,18 @@ class CheckpointViews:
 
     async def capture_now(self) -> str:
         """Return the state of today's files, from a scan of all of them. Raises KimiTuiError."""
-        return await self._use(lambda history: history.capture().manifest)
+        return await self.use(lambda history: history.capture().manifest)
 
     async def capture_known_changes(self) -> str:
         """Return the state with all changes that can be found quickly: in a large project, the agent's only.
 
         Raises KimiTuiError.
         """
-        return await self._use(_capture_known_changes)
+        return await self.use(_capture_known_changes)
 
     async def are_equal(self, before: str, after: str) -> bool:
         """Return whether no file changed between two states; False if that isn't known."""
-        return await self._use(lambda history: are_equal(before, after, history.manifests))
+        return await self.use(lambda history: are_equal(before, after, history.manifests))
 
     @asynccontextmanager
     async def open(
@@ -93,10 +93,10 @@ class CheckpointViews:
         try:
             async with self._workspaces.open_view(self._work_dir, self._added_dirs, bounds=bounds) as view:
                 if state is not None:
-                    changes = await self._use(partial(self._prepare, state=state, tree=view.tree))
+                    changes = await self.use(partial(self._prepare, state=state, tree=view.tree))
                     self._release_later()
                 if replaced:
-                    await self._use(
+                    await self.use(
                         partial(_replace_files, changes=replaced, tree=view.tree, work_dir=self._work_dir)
                     )
                     changes = {**changes, **replaced}
@@ -129,7 +129,7 @@ class CheckpointViews:
     def _forget(self) -> None:
         self._differences = self._release = None
 
-    async def _use(self, query: "Callable[[FileHistory], T]") -> T:
+    async def use(self, query: "Callable[[FileHistory], T]") -> T:
         """Run `query` when running scans have finished, however long they take."""
         while True:
             try:
