@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Literal, Protocol, assert_never
 
 from kimi_tui.base.terminal_text import sanitize_line
@@ -140,12 +141,9 @@ class TerminalNotifier:
 
     def _notify(self, state: SessionViewState, body: str) -> None:
         session = state.session
-        title = sanitize_line(session.title) if session is not None else ""
-        self._terminal.send(
-            build_notification(
-                self._method, f"kimi-tui, {title}" if title else "kimi-tui", body, in_tmux=self._in_tmux
-            )
-        )
+        names = () if session is None else (session.title, Path(session.work_dir).name)
+        title = ", ".join(("kimi-tui", *filter(None, map(sanitize_line, names))))
+        self._terminal.send(build_notification(self._method, title, body, in_tmux=self._in_tmux))
 
 
 def _request_text(pending: Sequence[UserRequest]) -> str:

@@ -63,7 +63,7 @@ def away() -> NotifierHarness:
 
 def test_the_end_of_a_turn_notifies_a_user_who_is_away(away: NotifierHarness):
     assert away.send(TurnBegin("x")) == []
-    assert away.send(TurnEnd()) == ["\x1b]9;kimi-tui, fix login: Turn finished.\x1b\\"]
+    assert away.send(TurnEnd()) == ["\x1b]9;kimi-tui, fix login, shop: Turn finished.\x1b\\"]
 
 
 def test_a_focused_terminal_gets_no_notification(away: NotifierHarness):
