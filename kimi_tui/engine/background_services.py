@@ -28,7 +28,7 @@ class BackgroundServices:
     title_generator: TitleGenerator | None = None
     background_work: BackgroundWork
     timeline: TimelineService
-    trial_preparation: TrialPreparation
+    trial_preparation: TrialPreparation | None = None
     attempts: AttemptService
 
     @asynccontextmanager
@@ -40,7 +40,9 @@ class BackgroundServices:
         group.create_task(self.session_usage.save_until_closed(wire.subscribe()))
         side_questions = group.create_task(self.side_questions.serve())
         timeline = group.create_task(self.timeline.run())
-        trial_preparation = group.create_task(self.trial_preparation.run())
+        trial_preparation = (
+            group.create_task(self.trial_preparation.run()) if self.trial_preparation is not None else None
+        )
         title = (
             group.create_task(self.title_generator.serve(wire)) if self.title_generator is not None else None
         )
@@ -53,7 +55,8 @@ class BackgroundServices:
             yield
         finally:
             timeline.cancel()
-            trial_preparation.cancel()
+            if trial_preparation is not None:
+                trial_preparation.cancel()
             if title is not None:
                 title.cancel()
             if checks is not None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.config.settings import CheckpointSettings, Settings
+from kimi_tui.engine.attempts.attempt_run import AttemptRun
+from kimi_tui.engine.attempts.attempt_service import AttemptService
 from kimi_tui.engine.background_services import BackgroundServices
 from kimi_tui.engine.background_work import BackgroundWork
 from kimi_tui.engine.build.slash_registry import build_slash_registry
@@ -179,6 +181,25 @@ class BareSession:
             side_questions=side_questions,
             background_work=BackgroundWork(session, sender=wire, tracker=timeline.files),
             timeline=timeline,
+            attempts=AttemptService(
+                AttemptRun(
+                    session=session,
+                    context=context,
+                    workspace=PathScope(self._home),
+                    commands=timeline.checkpoint_commands,
+                    store=timeline.attempt_store,
+                    data_dir=self._home,
+                ),
+                store=timeline.attempt_store,
+                context=context,
+                files=timeline.files,
+                todos=todos,
+                settings=Settings(),
+                runtime_settings=runtime_settings,
+                data_dir=self._home,
+                demo=False,
+                sender=wire,
+            ),
         )
         title = SessionTitle(session)
         turns = TurnQueue(soul, sender=wire, max_time_s=max_time_s, files=timeline.files)

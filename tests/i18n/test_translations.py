@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from kimi_tui.base.assets import asset_path
@@ -15,7 +16,8 @@ from tests.i18n.source_strings import (
     trees,
 )
 
-CHINESE = parse_catalog(asset_path("languages", "zh.po").read_text("utf-8")).entries
+CATALOG = asset_path("languages", "zh.po").read_text("utf-8")
+CHINESE = parse_catalog(CATALOG).entries
 _CJK = r"[\u3400-\u9fff]"
 
 
@@ -55,6 +57,12 @@ def test_the_chinese_catalog_has_no_stale_entries() -> None:
     stale = [key for key in CHINESE if key not in known]
 
     assert not stale, "languages/zh.po has entries that the source doesn't have"
+
+
+def test_no_message_has_two_entries() -> None:
+    ids = re.findall(r"^(?:msgctxt .*\n)?msgid .*\n", CATALOG, re.MULTILINE)
+
+    assert [each for each, count in Counter(ids).items() if count > 1 and each != 'msgid ""\n'] == []
 
 
 def test_every_entry_is_translated() -> None:
