@@ -73,7 +73,7 @@ class AttemptService(AttemptObserver):
     async def load(self) -> None:
         """Read the attempts of earlier runs, and send the list if there are any.
 
-        Those that a killed process left running are marked as stopped.
+        Those that a killed process left running are marked as stopped, and their files, with keys, removed.
         """
         if self._is_loaded:
             return
@@ -87,6 +87,7 @@ class AttemptService(AttemptObserver):
                 attempt = replace(each.attempt, state="stopped", problem=problem)
                 stored[number] = replace(each, attempt=attempt)
                 await asyncio.to_thread(self._store.write, stored[number])
+                await asyncio.to_thread(self._store.remove_run, number)
         self._stored = stored
         if stored:
             self._send_list()

@@ -84,10 +84,14 @@ class AttemptStore:
         """Remove attempts, and with the last one all contents."""
         for number in numbers:
             self._path_of(number).unlink(missing_ok=True)
-            shutil.rmtree(self.run_folder(number), ignore_errors=True)
+            self.remove_run(number)
         if self.folder.is_dir() and not any(self.folder.glob("*.json")):
             self._contents = None
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    def remove_run(self, number: int) -> None:
+        """Remove the files of an attempt's process."""
+        shutil.rmtree(self.run_folder(number), ignore_errors=True)
 
     def run_folder(self, number: int) -> Path:
         """Return the directory with the files of a running attempt's process."""

@@ -155,7 +155,7 @@ async def test_an_attempt_starts_from_an_earlier_checkpoint(work_dir: Path, data
 async def test_attempts_are_stopped_and_discarded(work_dir: Path, data_dir: Path) -> None:
     async with session(work_dir, data_dir, text_reply("hello")) as client:
         await client.ask("hello")
-        rewrite(data_dir, "delay_ms: 100000\n" + text_reply("late"))
+        rewrite(data_dir, "delay: 100\n" + text_reply("late"))
         client.events.clear()
         client.command(StartAttempts(attempts=(AttemptOptions(), AttemptOptions())))
         await client.next(AttemptList)
@@ -184,12 +184,28 @@ async def test_results_are_kept_for_the_next_run(work_dir: Path, data_dir: Path)
 async def test_attempts_of_a_closed_session_are_stopped(work_dir: Path, data_dir: Path) -> None:
     async with session(work_dir, data_dir, text_reply("hello")) as client:
         await client.ask("hello")
-        rewrite(data_dir, "delay_ms: 100000\n" + text_reply("late"))
+        rewrite(data_dir, "delay: 100\n" + text_reply("late"))
         client.command(StartAttempts(attempts=(AttemptOptions(),)))
         await client.next(AttemptList)
     async with session(work_dir, data_dir, continue_last=True) as client:
         listed = await client.next(AttemptList)
         assert [attempt.state for attempt in listed.attempts] == ["stopped"]
+
+
+async def test_what_a_killed_process_left_is_removed(work_dir: Path, data_dir: Path) -> None:
+    async with session(work_dir, data_dir, *TURN) as client:
+        await client.ask("write a file")
+        await run_attempts(client, StartAttempts(attempts=(AttemptOptions(),)))
+    (folder,) = data_dir.glob("tui-sessions/*/*/attempts")
+    record = json.loads((folder / "1.json").read_text())
+    record["attempt"]["state"] = "running"
+    (folder / "1.json").write_text(json.dumps(record))
+    (folder / "run-1").mkdir()
+    (folder / "run-1" / "config.json").write_text("{}")
+    async with session(work_dir, data_dir, continue_last=True) as client:
+        listed = await client.next(AttemptList)
+        assert [attempt.state for attempt in listed.attempts] == ["stopped"]
+        assert not (folder / "run-1").exists()
 
 
 async def test_a_hostile_attempt_changes_nothing_outside(
