@@ -475,7 +475,8 @@ async def test_a_turn_stops_at_the_cost_limit(home: SessionEnv) -> None:
     async with home.open_session(max_cost_usd=0.5) as front:
         end = await front.turn("hi")
         assert (end.outcome, end.steps) == ("limit", 1)
-        assert front.of(CostUpdate) == [CostUpdate(1.0)]
+        (cost,) = front.of(CostUpdate)
+        assert (cost.cost_usd, cost.day_cost_usd) == (1.0, 1.0)
         assert (await front.turn("continue")).outcome == "limit"
 
 

@@ -25,6 +25,15 @@ def test_conflicts_and_unknown_ids_are_reported() -> None:
     )
 
 
+def test_some_default_keys_give_way_to_the_users() -> None:
+    keymap = {"panes.timeline": "f5,alt+t"}
+    assert keymap_errors(keymap) == []
+    labels = KeyLabels(keymap)
+    assert labels.all_keys("panes.timeline") == "f5, alt+t"
+    assert labels.all_keys("app.running_sessions") == labels.first_key("app.running_sessions") == ""
+    assert keymap_errors({"panes.timeline": "f5", "app.running_sessions": "f5"}) != []
+
+
 def test_a_key_may_have_different_actions_in_different_regions() -> None:
     assert keymap_errors({"approvals.once": "enter2", "tools.open": "o,enter"}) == []
 

@@ -123,19 +123,21 @@ class KeyLabels:
         self.overrides = {name: keys for name, keys in keymap.items() if name in known_binding_ids()}
         """Keys that the user mapped, by binding ID."""
         self._keys = {key.id: keymap.get(key.id, key.keys) for _, keys in GROUPS for key in keys}
+        for keys in _ACTIVE_TOGETHER:
+            self._give_up_keys(keys)
 
     def pressed_keys(self, binding_id: str) -> list[str]:
         """Return all keys of a binding by the names that key events have."""
-        return [key.strip() for key in self._keys[binding_id].split(",")]
+        return [key.strip() for key in self._keys[binding_id].split(",") if key.strip()]
 
     def first_key(self, binding_id: str) -> str:
-        """Return the first key of a binding."""
-        return key_name(self.pressed_keys(binding_id)[0])
+        """Return the first key of a binding, or an empty string."""
+        return next(map(key_name, self.pressed_keys(binding_id)), "")
 
     def preferred_key(self, binding_id: str, preferred: str) -> str:
         """Return `preferred` if it is a key of the binding; otherwise the first key."""
-        keys = self.pressed_keys(binding_id)
-        return key_name(preferred if preferred in keys else keys[0])
+        is_key = preferred in self.pressed_keys(binding_id)
+        return key_name(preferred) if is_key else self.first_key(binding_id)
 
     def actions_by_key(self, keys: tuple[Key, ...]) -> dict[str, str]:
         """Return the actions by pressed key, for widgets that look up keys themselves."""
@@ -148,6 +150,17 @@ class KeyLabels:
     def all_keys(self, binding_id: str) -> str:
         """Return all keys of a binding, separated by commas."""
         return ", ".join(map(key_name, self.pressed_keys(binding_id)))
+
+    def _give_up_keys(self, keys: tuple[Key, ...]) -> None:
+        """Remove the keys that bindings give up to others of `keys`, as the user assigned them."""
+        assigned = {
+            pressed for key in keys if key.id in self.overrides for pressed in self.pressed_keys(key.id)
+        }
+        for key in keys:
+            if key.yields and key.id not in self.overrides:
+                self._keys[key.id] = ",".join(
+                    pressed for pressed in self.pressed_keys(key.id) if pressed not in assigned
+                )
 
 
 def key_name(key: str) -> str:

@@ -16,6 +16,8 @@ class Key:
     action: str
     label: str
     priority: bool = False
+    yields: bool = False
+    """Whether it gives up keys that the user assigns to another binding, instead of being in conflict."""
 
     @property
     def binding(self) -> Binding:
@@ -33,7 +35,13 @@ class Key:
 
 SCREEN_KEYS = (
     Key("turn.interrupt", "escape", "interrupt", "interrupt the agent"),
-    Key("turn.background", "ctrl+b", "command('background')", "move the running command to the background"),
+    Key(
+        "turn.background",
+        "ctrl+b",
+        "command('background')",
+        "move the running command to the background",
+        yields=True,
+    ),
     Key("app.cancel", "ctrl+c", "cancel", "copy the selection, clear the prompt, interrupt, or quit"),
     Key("prompt.focus", "ctrl+g", "focus_prompt", "focus the prompt"),
     Key("approvals.focus", "f2", "focus_approval", "focus the open request"),
@@ -41,18 +49,24 @@ SCREEN_KEYS = (
     Key("panes.todo", "ctrl+t", "toggle_pane('todo')", "todo list"),
     Key("panes.tools", "ctrl+l", "toggle_pane('tools')", "tool calls"),
     Key("panes.timeline", "f3,alt+t", "toggle_pane('timeline')", "timeline (also escape twice)"),
-    Key("timeline.last", "alt+u", "command('revert last')", "revert the last prompt, with a preview"),
+    Key(
+        "timeline.last",
+        "alt+u",
+        "command('revert last')",
+        "revert the last prompt, with a preview",
+        yields=True,
+    ),
     Key("transcript.page_up", "pageup", "page(-1)", "scroll the conversation up"),
     Key("transcript.page_down", "pagedown", "page(1)", "scroll the conversation down"),
     Key("transcript.top", "ctrl+home", "scroll_top", "start of the conversation"),
     Key("transcript.end", "ctrl+end", "scroll_bottom", "end of the conversation"),
     Key("transcript.find", "ctrl+f", "search", "search the conversation"),
     Key("transcript.print", "f8", "command('print')", "print the conversation to the terminal's scrollback"),
-    Key("app.running_sessions", "f5", "command('ps')", "running sessions"),
+    Key("app.running_sessions", "f5", "command('ps')", "running sessions", yields=True),
     Key("app.settings", "f9", "command('settings')", "settings"),
-    Key("app.model", "alt+p", "command('model')", "switch the model"),
-    Key("app.last_model", "alt+m", "command('model -')", "switch to the last model"),
-    Key("app.sessions", "alt+s", "command('sessions')", "list the sessions, to resume one"),
+    Key("app.model", "alt+p", "command('model')", "switch the model", yields=True),
+    Key("app.last_model", "alt+m", "command('model -')", "switch to the last model", yields=True),
+    Key("app.sessions", "alt+s", "command('sessions')", "list the sessions, to resume one", yields=True),
     Key("app.suspend", "alt+z", "command('suspend')", "suspend to the shell; fg resumes"),
     Key("focus.next", "tab", "app.focus_next", "next region"),
     Key("focus.previous", "shift+tab", "app.focus_previous", "previous region"),

@@ -65,7 +65,7 @@ class ReviewPage(QueryDialog[None]):
         """Without `before`, review what hasn't been reviewed; without `after`, up to now."""
         super().__init__(title=tr("Review"), queries=queries, key_labels=key_labels)
         self._before, self._after = before, after
-        self._tree = tree
+        self._timeline = tree
         self._planner = planner
         self._host = host
         self._review: ChangeReview | None = None
@@ -197,7 +197,7 @@ class ReviewPage(QueryDialog[None]):
         if review is None:
             return tr("Review")
         ends = [
-            checkpoint_title(node) if (node := self._tree.find_by_id(number)) is not None else str(number)
+            checkpoint_title(node) if (node := self._timeline.find_by_id(number)) is not None else str(number)
             for number in (review.before, review.after)
             if number is not None
         ]

@@ -214,7 +214,7 @@ class ReviewScreen(ReviewPage):
         if not self._marks.count():
             self.action_toggle_hunk()
         decisions = self._marks.decisions(self._files.values())
-        node = self._tree.find_by_id(review.before)
+        node = self._timeline.find_by_id(review.before)
         if decisions and node is not None:
             self._planner.open_plan(propose_hunks(node, decisions))
 

@@ -23,6 +23,7 @@ ENGINE_COMMANDS = {
     "hooks",
     "tasks",
     "bisect",
+    "review",
     "mcp",
     "export",
     "import",
