@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.thinking_effort import ThinkingEffort
-from kimi_tui.config.own_program import PROGRAM
+from kimi_tui.config.own_program import PROGRAM, find_program_folders
 from kimi_tui.engine.attempts.attempt_output import AttemptOutput
 from kimi_tui.llm.metering.budget import GATE_VARIABLE
 from kimi_tui.tools.path_scope import PathScope
@@ -93,8 +92,7 @@ class AttemptFolder:
             access=sort_by_depth(
                 {
                     self._user_data_dir.resolve(): "read",
-                    Path(sys.prefix).resolve(): "read",
-                    Path(sys.base_prefix).resolve(): "read",
+                    **dict.fromkeys(find_program_folders(), "read"),
                     self.folder.resolve(): "write",
                     **dict.fromkeys(roots, "write"),
                 }

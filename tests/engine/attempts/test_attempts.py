@@ -3,8 +3,12 @@
 import json
 from pathlib import Path
 
+import pydantic
 import pytest
 
+import kimi_tui
+from kimi_tui.engine.attempts.attempt_process import AttemptFolder
+from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.wire.attempts import (
     AdoptAttempts,
     AttemptChanges,
@@ -241,3 +245,11 @@ async def test_an_unknown_model_is_reported(work_dir: Path, data_dir: Path) -> N
         client.events.clear()
         notice = await client.run_command(RunSlash("attempts --model nothing"), Notification)
     assert "nothing" in notice.title
+
+
+def test_an_attempt_can_read_the_program_wherever_it_is_installed(tmp_path: Path) -> None:
+    bounds = AttemptFolder(tmp_path / "run", tmp_path / "data").bounds(PathScope(tmp_path / "work"))
+    for module in (kimi_tui, pydantic, json):
+        assert any(bounds.access.get(parent) == "read" for parent in Path(module.__file__ or "").parents), (
+            module
+        )
