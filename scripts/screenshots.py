@@ -256,24 +256,30 @@ class Screenshot:
     demo: bool = False
 
 
-async def conversation(driver: AppDriver) -> None:
-    """A complete turn, with the todo list and the tool calls open."""
+async def _fix_login(driver: AppDriver) -> None:
     await driver.send("the login form returns 500, fix it")
     await driver.answer_request("Allow EditFile", "y")
     await driver.wait_for("Fixed. A form")
+
+
+async def _reject_locked_users(driver: AppDriver) -> None:
+    await driver.send("also reject locked users")
+    await driver.answer_request("Allow EditFile", "y")
+    await driver.answer_request("Allow the changes", "y")
+    await driver.wait_for("Locked users are rejected")
+
+
+async def conversation(driver: AppDriver) -> None:
+    """A complete turn, with the todo list and the tool calls open."""
+    await _fix_login(driver)
     await driver.pilot.press("ctrl+t", "ctrl+l", "escape", "ctrl+l")
     await driver.wait_for("tools 7")
 
 
 async def timeline(driver: AppDriver) -> None:
     """All five panes: a reverted turn on a branch, and the effects of a command that await approval."""
-    await driver.send("the login form returns 500, fix it")
-    await driver.answer_request("Allow EditFile", "y")
-    await driver.wait_for("Fixed. A form")
-    await driver.send("also reject locked users")
-    await driver.answer_request("Allow EditFile", "y")
-    await driver.answer_request("Allow the changes", "y")
-    await driver.wait_for("Locked users are rejected")
+    await _fix_login(driver)
+    await _reject_locked_users(driver)
     await driver.send("/revert 6")
     await driver.wait_for("can be undone")
     await driver.pilot.press("enter")
@@ -287,13 +293,8 @@ async def timeline(driver: AppDriver) -> None:
 
 async def review(driver: AppDriver) -> None:
     """A review of two turns, with a comment on a line."""
-    await driver.send("the login form returns 500, fix it")
-    await driver.answer_request("Allow EditFile", "y")
-    await driver.wait_for("Fixed. A form")
-    await driver.send("also reject locked users")
-    await driver.answer_request("Allow EditFile", "y")
-    await driver.answer_request("Allow the changes", "y")
-    await driver.wait_for("Locked users are rejected")
+    await _fix_login(driver)
+    await _reject_locked_users(driver)
     await driver.send("/review ")
     await driver.wait_for("1/")
     await driver.pilot.press("right")

@@ -73,8 +73,6 @@ class ReadAttempt(BaseCommand):
     scheduling = "concurrent"
 
     number: int
-    is_for_dialog: bool = False
-    """Whether a dialog shows the reply, rather than the conversation."""
 
 
 @frozen
@@ -173,5 +171,3 @@ class AttemptChanges:
 
     attempt: Attempt
     files: tuple[ComparedFile, ...] = ()
-    is_for_dialog: bool = False
-    """As in ReadAttempt."""

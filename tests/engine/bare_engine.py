@@ -197,7 +197,6 @@ class BareSession:
                 settings=Settings(),
                 runtime_settings=runtime_settings,
                 data_dir=self._home,
-                demo=False,
                 sender=wire,
             ),
         )

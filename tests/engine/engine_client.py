@@ -100,8 +100,12 @@ async def session(
     checks: CheckSettings = CheckSettings(),
     additional_dirs: tuple[Path, ...] = (),
     price: ModelPrice | None = None,
+    is_configured: bool = True,
 ) -> AsyncIterator[EngineClient]:
-    """Run a session whose model plays `scripts`, and yield its client."""
+    """Run a session whose model plays `scripts`, and yield its client.
+
+    If `is_configured` is false, there is no model, so the app uses the demo.
+    """
     script_file = data_dir / "scripts.json"
     data_dir.mkdir(parents=True, exist_ok=True)
     script_file.write_text(json.dumps(scripts))
@@ -116,6 +120,8 @@ async def session(
             )
         },
     )
+    if not is_configured:
+        settings = Settings(checkpoints=checkpoints, checks=checks)
     wire = Wire()
     client = EngineClient(wire)
     options = EngineOptions(

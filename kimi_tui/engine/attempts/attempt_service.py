@@ -52,7 +52,6 @@ class AttemptService(AttemptObserver):
         settings: Settings,
         runtime_settings: RuntimeSettings,
         data_dir: Path,
-        demo: bool,
         sender: EventSender,
     ) -> None:
         self._run = run
@@ -63,7 +62,6 @@ class AttemptService(AttemptObserver):
         self._settings = settings
         self._runtime_settings = runtime_settings
         self._data_dir = data_dir
-        self._demo = demo
         self._sender = sender
         self._stored: dict[int, StoredAttempt] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -185,7 +183,7 @@ class AttemptService(AttemptObserver):
         from kimi_tui.engine.attempts.attempt_changes import build_changed_files
 
         files = await self._files.worker.use(partial(build_changed_files, stored=stored, store=self._store))
-        self._sender.send(AttemptChanges(stored.attempt, files, command.is_for_dialog))
+        self._sender.send(AttemptChanges(stored.attempt, files))
 
     async def discard(self, numbers: Sequence[int]) -> None:
         """Stop and remove attempts, by default all, and send the list."""
@@ -236,7 +234,7 @@ class AttemptService(AttemptObserver):
             max_time_s=command.max_time_s or settings.attempts.max_time,
             max_steps=command.max_steps,
             yolo=command.yolo or self._runtime_settings.approves_all,
-            demo=self._demo,
+            demo=self._is_demo,
         )
 
     def _build(self, options: AttemptOptions, command: StartAttempts, node: CheckpointNode) -> Attempt:
@@ -267,10 +265,16 @@ class AttemptService(AttemptObserver):
                 return message.text.strip()
         return node.checkpoint.label
 
+    @property
+    def _is_demo(self) -> bool:
+        """Whether the session uses the demo model, which the config of an attempt doesn't name."""
+        llm = self._runtime_settings.llm
+        return llm is not None and llm.kind == "demo"
+
     def _check_models(self, attempts: Sequence[Attempt], max_cost_usd: float | None) -> None:
         """Raise UsageError if a model isn't configured, or its cost can't be limited."""
         for name in {attempt.model for attempt in attempts}:
-            if not name and self._demo:
+            if not name and self._is_demo:
                 continue
             try:
                 model = resolve_model(self._settings, name or None)

@@ -128,7 +128,6 @@ def _build_attempts(
         settings=core.settings,
         runtime_settings=core.runtime_settings,
         data_dir=core.options.data_dir,
-        demo=core.options.demo,
         sender=core.wire,
     )
 

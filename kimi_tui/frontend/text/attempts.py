@@ -60,23 +60,10 @@ def verdict_text(verdict: CheckVerdict | None) -> str:
             assert_never(verdict)
 
 
-def cost_text(attempt: Attempt) -> str:
-    """Return the cost of an attempt; a dash if it isn't known."""
-    return "–" if attempt.cost_usd is None else format_cost(attempt.cost_usd)
-
-
-def duration_text(attempt: Attempt, now: float) -> str:
-    """Return how long an attempt has run until `now`, in seconds since the epoch; a dash before its start."""
-    if not attempt.started:
-        return "–"
-    seconds = attempt.duration_s or (max(0.0, now - attempt.started) if attempt.is_active else 0.0)
-    return format_duration(seconds)
-
-
 def changes_text(attempt: Attempt) -> str:
-    """Return the number of changed files and lines; a dash without changes."""
+    """Return the number of changed files and lines; empty without changes."""
     if not attempt.files:
-        return "–"
+        return ""
     files = tr_n("{count} file", "{count} files", attempt.files)
     return f"{files} +{attempt.added} −{attempt.removed}"
 
@@ -100,9 +87,9 @@ def _lines(attempts: Sequence[Attempt]) -> list[str]:
         parts = [
             attempt_state(attempt),
             verdict_text(attempt.verdict),
-            cost_text(attempt) if attempt.cost_usd is not None else "",
+            format_cost(attempt.cost_usd) if attempt.cost_usd is not None else "",
             format_duration(attempt.duration_s) if attempt.duration_s else "",
-            changes_text(attempt) if attempt.files else "",
+            changes_text(attempt),
         ]
         text = " · ".join(part for part in parts if part)
         lines.append(f"{attempt.number:>3}  {pad_right(attempt_name(attempt), 24)}  {text}")

@@ -185,8 +185,7 @@ class BlockBuilder:
             case AttemptList():
                 self._show_attempts(message)
             case AttemptChanges():
-                if not message.is_for_dialog:
-                    self._add(NoticeBlock("info", *attempt_result_text(message), margin=self._margin))
+                self._add(NoticeBlock("info", *attempt_result_text(message), margin=self._margin))
             case CommentList():
                 self._add(NoticeBlock("info", *comments_text(message), margin=self._margin))
             case ChangeReview():

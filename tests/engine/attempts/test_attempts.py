@@ -239,6 +239,14 @@ async def test_a_hostile_attempt_changes_nothing_outside(
         pytest.skip("bubblewrap can't limit commands here")
 
 
+async def test_attempts_of_a_session_without_a_model_use_the_demo_too(work_dir: Path, data_dir: Path) -> None:
+    async with session(work_dir, data_dir, is_configured=False) as client:
+        await client.ask("write notes.txt: one")
+        ended = await run_attempts(client, StartAttempts(attempts=(AttemptOptions(),)))
+    (attempt,) = ended.attempts
+    assert (attempt.state, attempt.problem, attempt.files) == ("finished", "", 1)
+
+
 async def test_an_unknown_model_is_reported(work_dir: Path, data_dir: Path) -> None:
     async with session(work_dir, data_dir, text_reply("hello")) as client:
         await client.ask("hello")
