@@ -15,8 +15,8 @@ STATE_MACHINES := tests/engine/test_revert_state_machine.py tests/history/test_c
 	tests/history/snapshots/test_revert_state_machine.py
 # What differs most between versions: the event loop, typing, tracebacks and the command line.
 OTHER_PYTHON_TESTS ?= tests/base tests/wire tests/soul tests/config tests/codebase
-# Two more than cores: many tests wait for a program or for the screen to settle.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)
+# Four more than cores: many tests wait for a program or for the screen to settle.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 4)
 
 .PHONY: run test quick bench browser faults fleet peers smoke pythons check format screenshots docs dist lock clean help
 
