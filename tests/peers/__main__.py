@@ -81,9 +81,13 @@ def install_acpx() -> str:
 
 
 def _recent_python(name: str) -> str | None:
-    path = shutil.which(name)
+    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    installed = versions.glob(f"{name.removeprefix('python')}.*/bin/python")
     check = "import sys; sys.exit(sys.version_info < (3, 12))"
-    return path if path and subprocess.run([path, "-c", check], check=False).returncode == 0 else None
+    for path in (shutil.which(name), *map(str, installed)):
+        if path and subprocess.run([path, "-c", check], check=False, capture_output=True).returncode == 0:
+            return path
+    return None
 
 
 def _install(python: str) -> str | None:

@@ -70,7 +70,7 @@ def test_denied_permission_requests_change_nothing(program: Program) -> None:
 
 
 def test_a_session_continues_in_a_later_call(program: Program) -> None:
-    program.script("text: hello")
+    program.script("text: hello", "text: hello")  # whether or not the agent has ended between the prompts
     assert run_acpx(program, "sessions", "new").returncode == 0
     for prompt in ("first", "second"):
         done = run_acpx(program, "--approve-all", "--ttl", "1", prompt)
