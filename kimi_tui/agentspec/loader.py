@@ -66,6 +66,7 @@ def _resolve(
             else (base.mcp_exclude if base else ())
         ),
         subagents=_subagents(agent_file, base),
+        isolation=agent_file.isolation or (base.isolation if base else "none"),
         declares_subagents=bool(agent_file.subagents),
         vars={**(base.vars if base else {}), **_expand_agent_dir(agent_file.vars, file.parent)},
     )

@@ -6,12 +6,13 @@ kimi-cli's format has everything under `agent`, and `version: 1` next to it.
 import re
 from collections.abc import Mapping
 
-from kimi_tui.agentspec.yaml_document import LocatedMapping, LocatedText
+from kimi_tui.agentspec.spec import ISOLATIONS, Isolation
+from kimi_tui.agentspec.yaml_document import LocatedMapping, LocatedText, suggestion_hint
 from kimi_tui.base.frozen import frozen
 
 _FLAT_KEYS = (
     "name", "version", "description", "extend", "system_prompt", "tools", "exclude", "model", "mcp",
-    "mcp_exclude", "subagents", "vars",
+    "mcp_exclude", "subagents", "isolation", "vars",
 )  # fmt: skip
 _KIMI_CLI_KEYS = (
     "extend", "name", "when_to_use", "system_prompt_path", "system_prompt_args", "tools", "allowed_tools",
@@ -40,6 +41,7 @@ class AgentFile:
     mcp_exclude: tuple[LocatedText, ...] | None
     subagents: Mapping[str, tuple[LocatedText, str]] | None
     """Paths and descriptions by name."""
+    isolation: Isolation | None
     vars: Mapping[str, str]
 
 
@@ -62,6 +64,7 @@ def parse_agent_file(document: LocatedMapping) -> AgentFile:
         mcp=document.text("mcp"),
         mcp_exclude=document.texts("mcp_exclude"),
         subagents=_parse_subagents(document),
+        isolation=_parse_isolation(document.text("isolation")),
         vars=_parse_variables(document.mapping("vars")),
     )
 
@@ -89,6 +92,7 @@ def _parse_kimi_cli_file(document: LocatedMapping) -> AgentFile:
         mcp=None,
         mcp_exclude=None,
         subagents=_parse_subagents(agent),
+        isolation=None,
         vars=_parse_variables(agent.mapping("system_prompt_args")),
     )
 
@@ -108,6 +112,19 @@ def _parse_subagents(agent: LocatedMapping) -> Mapping[str, tuple[LocatedText, s
         entry.require_known(("path", "description"))
         subagents[name] = (path, " ".join((_text_value(entry.text("description")) or "").split()))
     return subagents
+
+
+def _parse_isolation(text: LocatedText | None) -> Isolation | None:
+    if text is None:
+        return None
+    match text.value:
+        case "workspace" | "none":
+            return text.value
+        case value:
+            raise text.error(
+                f"unknown isolation “{value}”.",
+                hint=suggestion_hint(value, ISOLATIONS, what="values"),
+            )
 
 
 def _parse_variables(mapping: LocatedMapping | None) -> Mapping[str, str]:

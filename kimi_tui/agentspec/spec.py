@@ -2,8 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal, get_args
 
 from kimi_tui.base.frozen import frozen
+
+Isolation = Literal["none", "workspace"]
+"""Where an agent works as a sub-agent: in the working directory, or in a workspace of its own."""
+ISOLATIONS: tuple[str, ...] = get_args(Isolation)
 
 
 @frozen
@@ -53,5 +58,6 @@ class ResolvedAgentSpec:
     declares_subagents: bool
     """Whether its own file defines sub-agents, rather than one that it extends. Only then may it start
     sub-agents when it is a sub-agent itself."""
+    isolation: Isolation
     vars: Mapping[str, str]
     """Values of the variables in its system prompt."""

@@ -18,14 +18,16 @@ _STEP_FLAGS = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", os.O_RDONLY)
 _CAN_OPEN_STEPWISE = os.open in os.supports_dir_fd and not _NOFOLLOW_ANY
 
 
-def open_no_follow(path: Path, flags: int) -> int:
+def open_no_follow(path: Path, flags: int, *, root: str = "") -> int:
     """Open `path`, which is absolute and resolved, and return a file descriptor.
+
+    It is looked up below `root`, by default in this process's own root directory.
 
     Raises OSError, with ELOOP if a component is a symbolic link.
     """
     if not _CAN_OPEN_STEPWISE:
-        return os.open(path, flags | _NOFOLLOW | _NOFOLLOW_ANY)
-    with _open_stepwise(path.parent) as folder:
+        return os.open(f"{root}{path}", flags | _NOFOLLOW | _NOFOLLOW_ANY)
+    with _open_stepwise(path.parent, root=root) as folder:
         return os.open(path.name or ".", flags | _NOFOLLOW, dir_fd=folder)
 
 
@@ -74,13 +76,15 @@ class NoFollowDir:
 
 
 @contextmanager
-def open_no_follow_dir(path: Path, *, create: bool = False) -> Iterator[NoFollowDir]:
+def open_no_follow_dir(path: Path, *, create: bool = False, root: str = "") -> Iterator[NoFollowDir]:
     """Open the directory `path`, which is absolute and resolved. `create` creates missing directories.
+
+    It is looked up below `root`, by default in this process's own root directory.
 
     Raises OSError, with ELOOP if a component is a symbolic link.
     """
     if os.open in os.supports_dir_fd:
-        with _open_stepwise(path, create=create) as descriptor:
+        with _open_stepwise(path, create=create, root=root) as descriptor:
             yield NoFollowDir(path, descriptor)
     else:
         if create:
@@ -89,9 +93,9 @@ def open_no_follow_dir(path: Path, *, create: bool = False) -> Iterator[NoFollow
 
 
 @contextmanager
-def _open_stepwise(path: Path, *, create: bool = False) -> Iterator[int]:
+def _open_stepwise(path: Path, *, create: bool = False, root: str = "") -> Iterator[int]:
     """Yield a descriptor of the directory `path`, opened component by component."""
-    folder = os.open(path.anchor, _STEP_FLAGS)
+    folder = os.open(root, _STEP_FLAGS & ~_NOFOLLOW) if root else os.open(path.anchor, _STEP_FLAGS)
     try:
         for name in path.parts[1:]:
             child = _open_child(name, folder, create=create)

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.frozen import frozen
+from kimi_tui.tools.rooted_path import real_path
 from kimi_tui.workspaces.sandbox.policy import Access
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -28,6 +29,23 @@ class LocatedPath:
     """For permission requests: `display_path`, followed by the target if links lead somewhere else."""
     is_inside: bool
     """Whether `real` is in the working directory or an added directory."""
+    root: str = ""
+    """Where this process finds the root directory that the paths belong to; empty for its own."""
+
+    @property
+    def host_path(self) -> Path:
+        """Where this process finds `real`."""
+        return Path(f"{self.root}{self.real}") if self.root else self.real
+
+    @property
+    def walk_start(self) -> Path:
+        """Where this process finds `path`, links included if that is possible."""
+        return self.host_path if self.root else self.path
+
+    @property
+    def is_current(self) -> bool:
+        """Whether `path` still resolves to `real`."""
+        return real_path(self.path, root=self.root) == str(self.real)
 
 
 class PathBounds(Protocol):
@@ -42,6 +60,15 @@ class PathBounds(Protocol):
         ...
 
 
+class ViewRoot(Protocol):
+    """A private view of the directories, with a root directory of its own."""
+
+    @property
+    def root(self) -> str:
+        """Where this process finds the view's root directory at the moment."""
+        ...
+
+
 @dataclass(slots=True)
 class PathScope:
     """The working directory and the directories added to it."""
@@ -50,6 +77,8 @@ class PathScope:
     additional_dirs: tuple[Path, ...] = ()
     bounds: PathBounds | None = None
     """The sandbox, which tools obey as commands do; None without one."""
+    view: ViewRoot | None = None
+    """The view in which tools find the files; None for the real ones."""
 
     def add_dir(self, folder: Path) -> None:
         """Add a directory (absolute, links resolved)."""
@@ -75,7 +104,7 @@ class PathScope:
             ) from error
         expanded = os.path.expanduser(text) if text.startswith("~") else text  # noqa: PTH111
         absolute = os.path.normpath(os.path.join(self.work_dir, expanded))  # noqa: PTH118
-        path = Path(_find_existing(absolute) if _REPLACEMENT in absolute else absolute)
+        path = Path(_find_existing(absolute, self._root) if _REPLACEMENT in absolute else absolute)
         if not os.path.isabs(expanded) and not any(_contains(root, path) for root in self._roots):  # noqa: PTH117
             raise FileProblem(
                 f"{text} is outside of the working directory.", hint="Use an absolute path to refer to it."
@@ -104,13 +133,14 @@ class PathScope:
 
     def resolve_path(self, path: Path) -> LocatedPath:
         """Return the LocatedPath of `path`, which must be absolute."""
-        real, display_path = Path(os.path.realpath(path)), self.display_path(path)
+        root = self._root
+        real, display_path = Path(real_path(path, root=root)), self.display_path(path)
         with_target = (
             display_path
             if real == self._path_without_links(path)
             else f"{display_path} (resolves to {printable_name(str(real))})"
         )
-        return LocatedPath(path, real, display_path, with_target, self.is_inside(real))
+        return LocatedPath(path, real, display_path, with_target, self.is_inside(real), root)
 
     def is_inside(self, path: Path) -> bool:
         """Return whether `path` (absolute, links resolved) is in the working or an added directory."""
@@ -135,6 +165,10 @@ class PathScope:
         return path
 
     @property
+    def _root(self) -> str:
+        return self.view.root if self.view is not None else ""
+
+    @property
     def _roots(self) -> tuple[Path, ...]:
         return (self.work_dir, *self.additional_dirs)
 
@@ -151,14 +185,14 @@ def _contains(root: Path, path: Path) -> bool:
     return path == root or root in path.parents
 
 
-def _find_existing(text: str) -> str:
-    """Return the only existing path that is displayed as `text`; else `text` itself."""
+def _find_existing(text: str, root: str) -> str:
+    """Return the only existing path below `root` that is displayed as `text`; else `text` itself."""
     resolved = Path(text).anchor
     for part in Path(text).parts[1:]:
         candidate = os.path.join(resolved, part)  # noqa: PTH118
-        if _REPLACEMENT in part and not os.path.lexists(candidate):
+        if _REPLACEMENT in part and not os.path.lexists(root + candidate):
             try:
-                names = [name for name in os.listdir(resolved) if printable_name(name) == part]  # noqa: PTH208
+                names = [name for name in os.listdir(root + resolved) if printable_name(name) == part]  # noqa: PTH208
             except OSError:
                 return text
             if len(names) != 1:

@@ -20,6 +20,7 @@ from kimi_tui.workspaces.left_workspace import LeftWorkspace
 from kimi_tui.workspaces.open_record import OpenRecords, WorkspaceOwner
 from kimi_tui.workspaces.overlay.bounds_check import find_bounds_problem, find_bubblewrap
 from kimi_tui.workspaces.overlay.command_bounds import CommandBounds
+from kimi_tui.workspaces.overlay.lasting_view import LastingView
 from kimi_tui.workspaces.overlay.layer import remove_unused_layers
 from kimi_tui.workspaces.overlay.layer_pool import LayerPool
 from kimi_tui.workspaces.overlay.mounted_layer import MountedLayer
@@ -184,6 +185,37 @@ class Workspaces:
             yield copy
         finally:
             await run_in_thread_shielded(copy.remove)
+
+    @asynccontextmanager
+    async def open_lasting_view(
+        self, work_dir: Path, added_dirs: Sequence[Path] = (), *, bounds: SandboxPolicy | None = None
+    ) -> AsyncIterator[LastingView]:
+        """Open a private view for several commands and for this process. Leaving the block discards changes.
+
+        With `bounds`, commands run under these limits. Raises OSError, with the `problem`, if there can't be
+        such a view.
+        """
+        if bounds is not None and (problem := await self.find_bounds_problem()):
+            self.problem = problem
+            raise OSError(problem)
+        mounted = await self._take_layer(work_dir, added_dirs)
+        if mounted is None or self._pool is None or self._client is None:
+            raise OSError(self.problem)
+        pool, view = self._pool, mounted.take_view()
+        assert view is not None
+        is_reachable = await asyncio.to_thread(OverlayView(view, mounted.layer).is_reachable)
+        limits = None
+        if bounds is not None:
+            limits = CommandBounds(find_bubblewrap(), bounds, layer=mounted.layer, watched=())
+        lasting = LastingView(self._client, mounted, view, limits)
+        try:
+            if not is_reachable:
+                self.problem = msg("this program can't read the files of a private view")
+                raise OSError(self.problem)
+            yield lasting
+        finally:
+            lasting.close()
+            pool.replace(mounted)
 
     async def find_bounds_problem(self) -> str:
         """Return why commands can't run in bounded workspaces; empty if they can."""

@@ -26,6 +26,27 @@ def tool_names(spec: ResolvedAgentSpec) -> list[str]:
     return [tool.name for tool in spec.tools]
 
 
+class TestIsolation:
+    def test_it_is_inherited_and_can_be_switched_off(self, write: WriteFile) -> None:
+        write("base/prompt.md", "x")
+        write("base/agent.yaml", "system_prompt: prompt.md\ntools: []\nisolation: workspace")
+        heir = write("heir/agent.yaml", "extend: base")
+        other = write("other/agent.yaml", "extend: ../base\nisolation: none")
+        write("plain/agent.yaml", "system_prompt: ../base/prompt.md\ntools: []")
+        heir.write_text("extend: ../base")
+        assert load_spec(heir).isolation == "workspace"
+        assert load_spec(other).isolation == "none"
+        assert load_spec(other.parent.parent / "plain").isolation == "none"
+
+    def test_an_unknown_value_is_an_error_with_a_suggestion(self, write: WriteFile) -> None:
+        path = write("a/agent.yaml", "extend: default\nisolation: workspaces")
+        with pytest.raises(ConfigError) as caught:
+            load_spec(path)
+        assert "agent.yaml, line 2" in caught.value.what
+        assert "unknown isolation “workspaces”" in caught.value.what
+        assert "workspace" in caught.value.hint
+
+
 class TestFlatFormat:
     def test_every_key_is_resolved(self, write: WriteFile) -> None:
         path = write(
@@ -51,6 +72,7 @@ class TestFlatFormat:
                 path: ../coder
                 description: Writes
                   code.
+            isolation: workspace
             vars:
               STRICT: true
               LEVEL: 3
@@ -76,6 +98,7 @@ class TestFlatFormat:
             mcp=mcp,
             mcp_exclude=("delete_everything",),
             subagents={"coder": SubagentSpec(coder, "Writes code.")},
+            isolation="workspace",
             declares_subagents=True,
             vars={"STRICT": "true", "LEVEL": "3", "EMPTY": ""},
         )

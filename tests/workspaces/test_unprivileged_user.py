@@ -16,6 +16,7 @@ TESTS = (
     "test_read_only_folders.py",
     "test_hostile_commands.py",
     "test_edits_during_commands.py",
+    "../engine/test_isolated_subagents.py",
 )
 ROOT = Path(__file__).parents[2]
 MAX_S = 280

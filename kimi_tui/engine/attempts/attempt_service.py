@@ -203,6 +203,15 @@ class AttemptService(AttemptObserver):
                 self._stored[number] = replace(stored, attempt=replace(stored.attempt, is_adopted=True))
         self._send_list()
 
+    async def keep(self, stored: StoredAttempt) -> int:
+        """Keep changes that a sub-agent made in its workspace as an attempt, and return its number."""
+        await self.load()
+        number = max(self._stored, default=0) + 1
+        self._stored[number] = replace(stored, attempt=replace(stored.attempt, number=number))
+        await asyncio.to_thread(self._store.write, self._stored[number])
+        self._send_list()
+        return number
+
     def _send_list(self, *, is_requested: bool = False) -> None:
         attempts = tuple(stored.attempt for _, stored in sorted(self._stored.items()))
         self._sender.send(AttemptList(attempts, is_requested))

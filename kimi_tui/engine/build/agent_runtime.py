@@ -23,6 +23,7 @@ from kimi_tui.engine.mcp.discovery import discover_session_mcp
 from kimi_tui.engine.mcp.session_mcp import SessionMcp
 from kimi_tui.engine.session.pending_notes import PendingNotes
 from kimi_tui.engine.subagents.factory import SharedServices
+from kimi_tui.engine.subagents.isolated_workspace import IsolatedWorkspaces
 from kimi_tui.engine.timeline.service import TimelineService
 from kimi_tui.history.session_state import PromptFacts
 from kimi_tui.soul.agent import Agent
@@ -67,9 +68,11 @@ async def build_agent_runtime(
     skill_library = await asyncio.to_thread(
         load_skills, core.options, core.session.work_dir, core.project.untrusted
     )
+    attempts = _build_attempts(core, tool_dependencies, timeline)
     shared = _build_shared_services(
         core,
         tool_dependencies,
+        isolated=_build_isolated_workspaces(core, tool_dependencies, timeline, attempts),
         files=timeline.files,
         tasks=background_work.tasks,
         skill_library=skill_library,
@@ -104,7 +107,7 @@ async def build_agent_runtime(
         pending_notes=pending_notes,
         background_work=background_work,
         timeline=timeline,
-        attempts=_build_attempts(core, tool_dependencies, timeline),
+        attempts=attempts,
     )
 
 
@@ -132,6 +135,28 @@ def _build_attempts(
     )
 
 
+def _build_isolated_workspaces(
+    core: SessionCore,
+    tool_dependencies: ToolDependencies,
+    timeline: TimelineService,
+    attempts: AttemptService,
+) -> IsolatedWorkspaces:
+    return IsolatedWorkspaces(
+        workspaces=tool_dependencies.workspaces,
+        views=timeline.checkpoint_commands.views,
+        files=timeline.files,
+        attempts=attempts,
+        store=timeline.attempt_store,
+        scope=core.workspace,
+        shell=tool_dependencies.shell,
+        output_folder=tool_dependencies.output_folder,
+        bounds=tool_dependencies.bounds,
+        context=core.context,
+        runtime_settings=core.runtime_settings,
+        sender=core.wire,
+    )
+
+
 def _build_timeline(core: SessionCore, tool_dependencies: ToolDependencies) -> TimelineService:
     return TimelineService(
         session=core.session,
@@ -153,6 +178,7 @@ def _build_shared_services(
     core: SessionCore,
     tool_dependencies: ToolDependencies,
     *,
+    isolated: IsolatedWorkspaces,
     files: SessionFiles,
     tasks: BackgroundTasks,
     skill_library: SkillLibrary,
@@ -176,6 +202,7 @@ def _build_shared_services(
         prompt_facts=prompt_facts,
         skills=skill_library.skills_prompt,
         dependencies=dict(tool_dependencies.by_type),
+        isolated=isolated,
     )
 
 

@@ -39,6 +39,8 @@ class ToolDependencies:
     todos: SessionTodos
     dmailbox: DMailbox
     sandbox: CommandSandbox | None
+    shell: Shell
+    bounds: CommandBoundsBuilder
     workspaces: Workspaces
     private_commands: PrivateCommands
     trial_runs: TrialRuns
@@ -98,6 +100,8 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
         todos=todos,
         dmailbox=dmailbox,
         sandbox=sandbox,
+        shell=shell,
+        bounds=bounds,
         workspaces=workspaces,
         private_commands=private_commands,
         trial_runs=trial_runs,

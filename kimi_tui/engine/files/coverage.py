@@ -22,7 +22,7 @@ _ESCAPED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\\\\]")
 
 def display_path(path: str) -> str:
     """Return a path of the file history in the form that models see. Tools find the file by it."""
-    return printable_name(_joined_path(path))
+    return printable_name(joined_path(path))
 
 
 def unique_path(path: str) -> str:
@@ -31,11 +31,12 @@ def unique_path(path: str) -> str:
     Different paths have different forms: bytes that aren't UTF-8 and control characters become `\\xE9` or
     `\\u0085`. In a name with these or with something similar, a backslash is doubled.
     """
-    path = _joined_path(path)
+    path = joined_path(path)
     return _ESCAPED.sub(_escape, path) if _NEEDS_ESCAPES.search(path) else path
 
 
-def _joined_path(path: str) -> str:
+def joined_path(path: str) -> str:
+    """Return a path of the file history as one that is relative to the working directory, or absolute."""
     return path.replace("//", "/", 1) if path.startswith("/") else path
 
 

@@ -5,7 +5,7 @@ import logging
 import os
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -415,6 +415,16 @@ class SubagentFiles:
     def author(self, call: ToolCall, command: str, /) -> ChangeAuthor:
         """Implement `FileStates.author`."""
         return self._files.author(call, command, agent=self._agent_id)
+
+
+class IsolatedFiles(SubagentFiles):
+    """The files of a sub-agent in a workspace: nothing that it changes there is in the working directory."""
+
+    def tracking(
+        self, call: ToolCall, change: PendingChange | PendingCommit, /
+    ) -> AbstractAsyncContextManager[None]:
+        """Record nothing: the changes are recorded when they are adopted."""
+        return nullcontext()
 
 
 def _error_text(error: Exception) -> str:

@@ -14,6 +14,7 @@ from kimi_tui.engine.subagents.report import DelegationRefused, SubagentReport
 from kimi_tui.engine.subagents.store import SubagentRecord, SubagentStore
 from kimi_tui.engine.subagents.task_log import SubagentTaskLog
 from kimi_tui.engine.subagents.task_run import SubagentRun
+from kimi_tui.history.snapshots.attribution import ChangeAuthor
 from kimi_tui.hooks.dispatcher import HookDispatcher
 from kimi_tui.soul.wire_approval import ApprovalSource
 from kimi_tui.tools.background.task_handle import RunningTask, TaskOutcome, TaskRequest
@@ -141,7 +142,7 @@ class AgentDelegation:
             record.id, record.kind, assignment.description, kind="foreground_turn", id=call.id
         )
         try:
-            report = await self._run(record, assignment, source=source, sender=forwarder)
+            report = await self._run(record, assignment, source=source, sender=forwarder, author=call.author)
         finally:
             forwarder.flush()
         return self._to_tool_return(report, call)
@@ -151,13 +152,13 @@ class AgentDelegation:
         output.add(report.response)
         output.close()
         steps = report.record.steps
-        brief = f"{report.record.kind}: {steps} step{'' if steps == 1 else 's'}"
+        brief = f"{report.record.kind}: {steps} step{'' if steps == 1 else 's'}{report.workspace_brief}"
         if report.status == "done":
             return success(output.text(), message=report.describe(call.tool_name), brief=brief)
         return failure(
             report.describe(call.tool_name),
             output=output.text(),
-            brief=f"{report.record.kind}: {report.problem}",
+            brief=f"{report.record.kind}: {report.problem}{report.workspace_brief}",
         )
 
     # in the background
@@ -165,14 +166,18 @@ class AgentDelegation:
     async def _run_in_background(
         self, record: SubagentRecord, assignment: TaskAssignment, call: CallContext
     ) -> ToolReturn:
+        author = call.author
+
         async def run_task(running: RunningTask) -> TaskOutcome:
             log = SubagentTaskLog(running, self._sender)
             source = ApprovalSource(
                 record.id, record.kind, assignment.description, kind="background_agent", id=running.id
             )
-            report = await self._run(record, assignment, source=source, sender=log)
+            report = await self._run(record, assignment, source=source, sender=log, author=author)
             log.flush_text()
-            return TaskOutcome(report.status, report.problem or "finished")
+            if report.workspace is not None:
+                running.write(f"\n[{report.workspace.describe()}]\n")
+            return TaskOutcome(report.status, f"{report.problem or 'finished'}{report.workspace_brief}")
 
         request = TaskRequest(
             kind="agent",
@@ -207,6 +212,7 @@ class AgentDelegation:
         *,
         source: ApprovalSource,
         sender: EventSender,
+        author: ChangeAuthor,
     ) -> SubagentReport:
         """Run the sub-agent until its report.
 
@@ -221,6 +227,7 @@ class AgentDelegation:
             factory=services.factory,
             store=services.store,
             hooks=services.hooks,
+            author=replace(author, agent=record.id),
         )
         try:
             return await run.run(

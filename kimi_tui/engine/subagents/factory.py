@@ -11,14 +11,16 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.engine.build.agent import build_agent
 from kimi_tui.engine.build.injection import Dependencies
 from kimi_tui.engine.build.tool_factory import BUILTIN_TOOLS, ToolFactory
-from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.files.session_files import IsolatedFiles, SessionFiles
 from kimi_tui.engine.models.model_pool import ModelPool
+from kimi_tui.engine.subagents.isolated_workspace import IsolatedWorkspace, IsolatedWorkspaces
 from kimi_tui.engine.subagents.store import SubagentRecord, SubagentStore
 from kimi_tui.history.context import Context
 from kimi_tui.history.session_state import PromptFacts
 from kimi_tui.hooks.dispatcher import HookDispatcher, SubagentHookDispatcher
 from kimi_tui.soul.call_ids import CallIds
 from kimi_tui.soul.compactor import CompactionConfig
+from kimi_tui.soul.file_states import FileStates
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.soul import Soul
@@ -80,6 +82,7 @@ class SharedServices:
     """The list of skills for system prompts."""
     dependencies: Dependencies
     """Tool dependencies that aren't specific to an agent."""
+    isolated: IsolatedWorkspaces
     tool_providers: list[ToolProvider] = field(default_factory=list)
     """Provide every sub-agent with additional tools, such as those of MCP servers."""
 
@@ -93,13 +96,19 @@ class SubagentInstance:
     call_ids: CallIds
     todos: "SubagentTodos"
     unregister_callbacks: Sequence[Callable[[], None]]
+    workspace: IsolatedWorkspace | None = None
+    """Its own workspace; None if it works in the working directory."""
 
-    async def close(self) -> None:
-        """Release the sub-agent's tools, call ids and conversation."""
-        for unregister in self.unregister_callbacks:
-            unregister()
-        self.call_ids.close()
-        await self.context.close()
+    async def close(self, prompt: str) -> None:
+        """Release the sub-agent's workspace, tools, call ids and conversation. `prompt` is its task."""
+        try:
+            if self.workspace is not None:
+                await self.workspace.close(prompt)
+        finally:
+            for unregister in self.unregister_callbacks:
+                unregister()
+            self.call_ids.close()
+            await self.context.close()
 
 
 class SubagentFactory:
@@ -120,12 +129,33 @@ class SubagentFactory:
     ) -> SubagentInstance:
         """Build the sub-agent of `record`, with its conversation so far.
 
-        `delegation` returns what the sub-agent may delegate in turn.
+        `delegation` returns what the sub-agent may delegate in turn, unless it has a workspace of its own.
 
-        Raises: ConfigError, ModelNotSet, SessionError.
+        Raises: KimiTuiError.
         """
-        shared = self._shared
         spec = await asyncio.to_thread(load_agent_spec, subagent.path, known_tools=BUILTIN_TOOLS)
+        if spec.isolation == "none":
+            return await self._build(
+                record, spec, None, source=source, sender=sender, nested=delegation(spec)
+            )
+        workspace = await self._shared.isolated.open()
+        try:
+            return await self._build(record, spec, workspace, source=source, sender=sender, nested=None)
+        except BaseException:
+            await workspace.close("")
+            raise
+
+    async def _build(
+        self,
+        record: SubagentRecord,
+        spec: ResolvedAgentSpec,
+        workspace: IsolatedWorkspace | None,
+        *,
+        source: ApprovalSource,
+        sender: EventSender,
+        nested: SubagentRunner | None,
+    ) -> SubagentInstance:
+        shared = self._shared
         model = record.model or spec.model
         runtime_settings = (
             replace(shared.runtime_settings, llm=shared.models.get(model))
@@ -134,7 +164,6 @@ class SubagentFactory:
         )
         todos = SubagentTodos(record.todos)
         dmailbox = DMailbox()
-        nested = delegation(spec)
         approval = SubagentApproval(shared.approval, source)
         own_dependencies: Dependencies = {
             Approval: approval,
@@ -143,6 +172,7 @@ class SubagentFactory:
             FileTracker: FileTracker(shared.path_locks, shared.created_files),
             ModelCapabilities: runtime_settings,
             **({SubagentRunner: nested} if nested is not None else {}),
+            **(workspace.dependencies if workspace is not None else {}),
         }
         agent = await asyncio.to_thread(
             build_agent,
@@ -156,6 +186,9 @@ class SubagentFactory:
         context = Context(self._store.context_file(record.id))
         await context.restore()
         call_ids = shared.call_ids.new_sibling()
+        files: FileStates = shared.files.for_subagent(record.id)
+        if workspace is not None:
+            files = IsolatedFiles(shared.files, record.id)
         soul = Soul(
             agent=agent,
             context=context,
@@ -164,7 +197,7 @@ class SubagentFactory:
             dmailbox=dmailbox,
             usage_totals=shared.usage_totals,
             sender=sender,
-            file_states=shared.files.for_subagent(record.id),
+            file_states=files,
             compaction=replace(shared.compaction, todos=todos, tasks=None),
             call_ids=call_ids,
             reminders=(SubagentTaskReminder(shared.tasks, call_ids),),
@@ -176,7 +209,7 @@ class SubagentFactory:
             )
             for provider in shared.tool_providers
         ]
-        return SubagentInstance(soul, context, call_ids, todos, unregister_callbacks)
+        return SubagentInstance(soul, context, call_ids, todos, unregister_callbacks, workspace)
 
 
 class SubagentTodos:

@@ -8,6 +8,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import Message
 from kimi_tui.base.redaction import redact
 from kimi_tui.compaction.boundaries import is_user_or_model_message
+from kimi_tui.engine.subagents.isolated_workspace import WorkspaceReport
 from kimi_tui.engine.subagents.store import SubagentRecord
 from kimi_tui.soul.soul import TurnRejected
 
@@ -26,6 +27,8 @@ class SubagentReport:
     """The sub-agent's last response."""
     problem: str = ""
     """Why the task isn't done."""
+    workspace: WorkspaceReport | None = None
+    """How its changes were adopted; None if it worked in the working directory."""
 
     def describe(self, tool: str) -> str:
         """Return the message for the parent agent, without the response. `tool` is its name of the Task
@@ -34,12 +37,16 @@ class SubagentReport:
         resume_call = f'{tool}(resume="{self.record.id}")'
         name = f"Sub-agent {self.record.id} ({self.record.kind})"
         if self.status == "done":
-            return f"{name} has finished. {resume_call} resumes it with its full context."
+            changes = f" {self.workspace.describe()}" if self.workspace is not None else ""
+            return f"{name} has finished.{changes} {resume_call} resumes it with its full context."
         follows = " Its last response follows." if self.response else ""
-        return (
-            f"{name} did not finish: {self.problem}{follows} "
-            f"{resume_call} resumes it. The changes it has made are kept."
-        )
+        changes = self.workspace.describe() if self.workspace else "The changes it has made are kept."
+        return f"{name} did not finish: {self.problem}{follows} {resume_call} resumes it. {changes}"
+
+    @property
+    def workspace_brief(self) -> str:
+        """A few words for the user about its changes, after a comma."""
+        return f", {self.workspace.brief}" if self.workspace is not None else ""
 
 
 def describe_problem(error: Exception) -> str:

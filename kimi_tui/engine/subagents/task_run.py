@@ -9,6 +9,7 @@ from typing import Literal
 from kimi_tui.agentspec.spec import ResolvedAgentSpec, SubagentSpec
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.engine.subagents.factory import SubagentFactory, SubagentInstance
+from kimi_tui.engine.subagents.isolated_workspace import NOTE
 from kimi_tui.engine.subagents.report import (
     DelegationRefused,
     SubagentReport,
@@ -16,6 +17,7 @@ from kimi_tui.engine.subagents.report import (
     final_response,
 )
 from kimi_tui.engine.subagents.store import SubagentRecord, SubagentStatus, SubagentStore
+from kimi_tui.history.snapshots.attribution import ChangeAuthor
 from kimi_tui.hooks.dispatcher import HookDispatcher
 from kimi_tui.hooks.events import SubagentStart, SubagentStop
 from kimi_tui.soul.wire_approval import ApprovalSource
@@ -38,7 +40,9 @@ class SubagentRun:
         factory: SubagentFactory,
         store: SubagentStore,
         hooks: HookDispatcher,
+        author: ChangeAuthor,
     ) -> None:
+        """Create the run. `author` is the call that starts it, as the author of adopted changes."""
         self._record = record
         self._prompt = prompt
         self._spec = spec
@@ -46,6 +50,7 @@ class SubagentRun:
         self._factory = factory
         self._store = store
         self._hooks = hooks
+        self._author = author
         self._instance: SubagentInstance | None = None
 
     async def run(
@@ -74,7 +79,7 @@ class SubagentRun:
             if self._instance is not None:
                 steps = self._record.steps + self._instance.soul.steps
                 self._record = replace(self._record, steps=steps, todos=self._instance.todos.items)
-                await self._instance.close()
+                await self._instance.close(self._prompt)
             self._record = replace(self._record, status=status, problem=problem)
             await self._save_record()
         return replace(report, record=self._record)
@@ -97,6 +102,9 @@ class SubagentRun:
             if isinstance(error, TimeoutError) and limit.expired():
                 status, problem = "timed_out", f"it timed out after {self._timeout_s} s."
         report = SubagentReport(self._record, status, self._final_response, problem)
+        if self._instance is not None and self._instance.workspace is not None:
+            adopted = await self._instance.workspace.adopt(self._author, self._prompt)
+            report = replace(report, workspace=adopted)
         if self._instance is not None:
             await self._hooks.fire(SubagentStop(agent_name=self._record.kind, response=report.response))
         return report
@@ -117,7 +125,8 @@ class SubagentRun:
             sender=sender,
             delegation=delegation,
         )
-        await self._instance.soul.run(self._prompt)
+        isolated = self._instance.workspace is not None
+        await self._instance.soul.run(f"{self._prompt}\n\n{NOTE}" if isolated else self._prompt)
 
     @property
     def _final_response(self) -> str:

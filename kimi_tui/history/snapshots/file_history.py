@@ -29,7 +29,12 @@ from kimi_tui.history.snapshots.other_sessions import (
 )
 from kimi_tui.history.snapshots.patch import Patch, build_patch
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
-from kimi_tui.history.snapshots.plan_executor import CHANGED_REASON, ExecutionResult, PlanExecutor
+from kimi_tui.history.snapshots.plan_executor import (
+    CHANGED_REASON,
+    ExecutionResult,
+    PlanExecutor,
+    ResultRecorder,
+)
 from kimi_tui.history.snapshots.planning.adoption import CombinedChanges, plan_adoption
 from kimi_tui.history.snapshots.planning.planner import Planner, count_changed_lines, text_of
 from kimi_tui.history.snapshots.project_store import ProjectStore
@@ -304,12 +309,14 @@ class FileHistory:
         *,
         choices: Mapping[str, FileChoice] = MappingProxyType({}),
         shown_state: str | None = None,
+        recorder: ResultRecorder | None = None,
     ) -> tuple[ExecutionResult, CaptureResult]:
         """Execute the items of `plan` with `selected` paths. Return the result, and the state after it.
 
         `choices` are decisions about paths, which apply whether or not the path is selected. Paths that have
         changed since the plan was made, or since the state in which the user saw an earlier version of it,
-        are left alone and reported as failed, and so are those that don't offer the choice.
+        are left alone and reported as failed, and so are those that don't offer the choice. `recorder`
+        records the changes; by default, they are recorded as those of a revert.
         """
         self._complete_interrupted()
         items = [
@@ -336,7 +343,7 @@ class FileHistory:
         self._target = plan.target
         try:
             outcome = self._executor.execute(
-                items, self, current_entries=self._capture.entries, stat_keys=stat_keys
+                items, recorder or self, current_entries=self._capture.entries, stat_keys=stat_keys
             )
         finally:
             self._target = ""

@@ -33,15 +33,15 @@ def replace_content(file: LocatedPath, data: bytes, *, expected: FileContent | N
     current = read_regular(file, limit=MAX_EDITABLE_BYTES)
     require_expected(file, current, expected)
     try:
-        with open_no_follow_dir(file.real.parent, create=True) as folder:
-            return _write(folder, file.real, data, current)
+        with open_no_follow_dir(file.real.parent, create=True, root=file.root) as folder:
+            return _write(folder, file.host_path, data, current)
     except OSError as error:
         raise to_file_problem(file, error) from error
 
 
 def require_expected(file: LocatedPath, current: FileContent | None, expected: FileContent | None) -> None:
     """Raises FileProblem unless the file is still at its location and `current` equals `expected`."""
-    if os.path.realpath(file.path) != str(file.real):
+    if not file.is_current:
         raise FileProblem(
             f"{file.display_path} now resolves to a different path; nothing was written.",
             hint="Check its symbolic links.",
@@ -55,7 +55,7 @@ def require_expected(file: LocatedPath, current: FileContent | None, expected: F
 
 def require_creatable(file: LocatedPath) -> None:
     """Raises FileProblem if no file can be created at this path."""
-    parent = next(path for path in file.real.parents if os.path.lexists(path))
+    parent = next(path for path in file.host_path.parents if os.path.lexists(path))
     if not parent.is_dir():
         raise FileProblem(
             f"{file.display_path} can't be created: a parent isn't a directory.", hint="Choose another path."
@@ -67,7 +67,7 @@ def require_creatable(file: LocatedPath) -> None:
 def require_replaceable(file: LocatedPath, content: FileContent) -> None:
     """Raises FileProblem if the file is write-protected, which a rename would ignore."""
     protected = not content.info.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
-    if protected or not os.access(file.real, os.W_OK):
+    if protected or not os.access(file.host_path, os.W_OK):
         raise FileProblem(
             f"{file.display_path} is write-protected.",
             hint="Ask the user whether to change it. If so, make it writable with chmod first.",

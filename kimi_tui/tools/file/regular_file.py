@@ -40,8 +40,8 @@ class FileContent:
 def open_regular(file: LocatedPath) -> BinaryIO:
     """Open a regular file for reading. Raises FileProblem for anything else, without blocking."""
     try:
-        require_regular(file, file.real.stat().st_mode)  # some devices act when they are opened
-        descriptor = open_no_follow(file.real, _FLAGS)
+        require_regular(file, file.host_path.stat().st_mode)  # some devices act when they are opened
+        descriptor = open_no_follow(file.real, _FLAGS, root=file.root)
         try:
             require_regular(file, os.fstat(descriptor).st_mode)
             return os.fdopen(descriptor, "rb")
@@ -57,7 +57,7 @@ def read_regular(file: LocatedPath, *, limit: int) -> FileContent | None:
 
     Raises FileProblem, for example if it is larger than `limit` bytes.
     """
-    if not os.path.lexists(file.real):
+    if not os.path.lexists(file.host_path):
         return None
     with open_regular(file) as stream:
         info = os.fstat(stream.fileno())
@@ -133,7 +133,8 @@ _LIST_HINT = "List the directory to see what it contains."
 
 def file_not_found(file: LocatedPath) -> FileProblem:
     """Return the error for a file that doesn't exist, suggesting similar names."""
-    folder, display_folder = file.path.parent, Path(file.display_path).parent
+    named = Path(f"{file.root}{file.path}")
+    folder, display_folder = named.parent, Path(file.display_path).parent
     if not folder.is_dir():
         while not folder.is_dir() and folder != folder.parent:
             folder, display_folder = folder.parent, display_folder.parent

@@ -1,7 +1,5 @@
 """Consent for reading files that may hold secrets or are outside the session's bounds."""
 
-import os
-
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.secret_paths import is_private, is_secret
 from kimi_tui.permission.subject import PathSubject
@@ -33,7 +31,7 @@ async def require_folder_consent(folder: LocatedPath, call: CallContext, approva
 
 
 def _require_same_target(file: LocatedPath) -> None:
-    if os.path.realpath(file.path) != str(file.real):
+    if not file.is_current:
         raise FileProblem(
             f"{file.display_path} now resolves to a different path.", hint="Check its symbolic links."
         )

@@ -70,7 +70,7 @@ def read_tree(
 
     Raises FileProblem if the directory itself can't be read.
     """
-    root = TreeNode(str(folder.path), "", 0, True, "", rules_for_parents(folder.path))
+    root = TreeNode(str(folder.walk_start), "", 0, True, "", rules_for_parents(folder.walk_start))
     queue = deque([root])
     remaining = MAX_ENTRIES
     while queue:

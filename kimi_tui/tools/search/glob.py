@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import Field
 
@@ -35,6 +34,7 @@ class GlobParams(ToolParams):
 
 @dataclass(frozen=True, slots=True)
 class _GlobResult:
+    start: LocatedPath
     walk: DirectoryWalk
     matches: Sequence[FoundFile]
     n_ignored: int
@@ -58,7 +58,7 @@ class Glob(Tool[GlobParams]):
             await require_folder_consent(start, call, self._approval)
         except FileProblem as problem:
             return failure(str(problem), brief=problem.what)
-        walk = DirectoryWalk(start.path, pattern.max_depth)
+        walk = DirectoryWalk(start.walk_start, pattern.max_depth)
         try:
             result = await asyncio.to_thread(self._find_matches, walk, pattern, start, params)
         finally:
@@ -68,14 +68,14 @@ class Glob(Tool[GlobParams]):
     def _parse_pattern(self, params: GlobParams) -> tuple[GlobPattern, LocatedPath]:
         directory = self._path_scope.locate(params.directory or ".")
         try:
-            pattern = parse_glob(params.pattern, lambda path: os.path.isdir(directory.path / path))  # noqa: PTH112
+            pattern = parse_glob(params.pattern, lambda path: os.path.isdir(directory.walk_start / path))  # noqa: PTH112
         except InvalidPattern as error:
             raise FileProblem(
                 f"The pattern {params.pattern} is invalid: {error}.", hint="Correct it."
             ) from error
         start = self._path_scope.locate(str(directory.path / pattern.prefix)) if pattern.prefix else directory
         try:
-            with os.scandir(start.path):
+            with os.scandir(start.walk_start):
                 return pattern, start
         except OSError as error:
             raise to_file_problem(start, error) from error
@@ -98,11 +98,12 @@ class Glob(Tool[GlobParams]):
             matches.append(found)
             if len(matches) > MAX_MATCHES:
                 break
-        return _GlobResult(walk, matches, n_ignored)
+        return _GlobResult(start, walk, matches, n_ignored)
 
     def _build_result(self, params: GlobParams, result: _GlobResult) -> ToolReturn:
         matches = result.matches[:MAX_MATCHES]
-        lines = [self._path_scope.display_path(found.path) + "/" * found.is_folder for found in matches]
+        display, start = self._path_scope.display_path, result.start.path
+        lines = [display(start / found.relative) + "/" * found.is_folder for found in matches]
         if len(result.matches) > MAX_MATCHES:
             summary = f"the first {MAX_MATCHES:,} matches; there are more: narrow the pattern"
         else:
@@ -120,7 +121,7 @@ class Glob(Tool[GlobParams]):
                 f"Only the directory itself was searched: `**/{params.pattern}` also searches subdirectories."
             )
         if walk.skipped:
-            paths = [self._path_scope.display_path(Path(walk.start, name)) for name in walk.skipped]
+            paths = [self._path_scope.display_path(result.start.path / name) for name in walk.skipped]
             more = " ..." if len(paths) > _MAX_NAMED_FOLDERS else ""
             notes.append(
                 f"Not searched, because they are ignored by git or generated: "

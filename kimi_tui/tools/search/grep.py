@@ -115,7 +115,7 @@ class Grep(Tool[GrepParams]):
 
     async def _search(self, query: Query, descriptor: int) -> tuple[SearchOutput, list[str], list[str]]:
         """Return the output, the files left out because they may hold secrets, and notes for the model."""
-        secrets = Query(pattern="", folder=query.folder, mode="files", globs=SECRET_NAMES)
+        secrets = Query(pattern="", folder=query.folder, mode="files", globs=SECRET_NAMES, root=query.root)
         async with asyncio.TaskGroup() as group:
             search_task = group.create_task(self._run_query(query, descriptor))
             secrets_task = None if query.file else group.create_task(self._run_query(secrets, descriptor))
@@ -201,7 +201,7 @@ class _FolderFiles:
 def _require_searchable(target: LocatedPath) -> bool:
     """Return whether `target` is a directory. Raises FileProblem if it is neither that nor a regular file."""
     try:
-        info = target.real.stat()
+        info = target.host_path.stat()
     except OSError as error:
         raise to_file_problem(target, error) from error
     if stat.S_ISDIR(info.st_mode):
@@ -218,7 +218,9 @@ def _open_target(target: LocatedPath, query: Query) -> Iterator[int]:
             yield stream.fileno()
         return
     try:
-        descriptor = open_no_follow(target.real, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        descriptor = open_no_follow(
+            target.real, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0), root=target.root
+        )
     except OSError as error:
         raise to_file_problem(target, error) from error
     try:
@@ -246,6 +248,7 @@ def _build_query(params: GrepParams, target: LocatedPath) -> Query:
         after=params.after or params.around,
         ignores_case=params.ignore_case,
         is_multiline=params.multiline,
+        root=target.root,
     )
 
 

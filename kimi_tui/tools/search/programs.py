@@ -163,7 +163,7 @@ def build_ripgrep_command(program: str, query: Query, descriptor: int) -> Search
     if query.file is not None:
         return SearchCommand([program, *arguments, "--", "-"], sys.prefix, descriptor)
     descriptor_path = f"/proc/self/fd/{descriptor}"
-    folder = descriptor_path if os.path.isdir(descriptor_path) else query.folder  # noqa: PTH112
+    folder = descriptor_path if os.path.isdir(descriptor_path) else query.root + query.folder  # noqa: PTH112
     return SearchCommand([program, *arguments, "--", "."], folder)
 
 

@@ -97,7 +97,7 @@ class PythonSearch:
         if self._query.file:
             yield "", self._query.file
             return
-        for found in DirectoryWalk(Path(self._query.folder), seconds=float("inf")):
+        for found in DirectoryWalk(Path(self._query.root + self._query.folder), seconds=float("inf")):
             if found.is_regular and self._is_included(found):
                 yield found.path, found.relative
 

@@ -28,3 +28,5 @@ class Query:
     after: int = 0
     ignores_case: bool = False
     is_multiline: bool = False
+    root: str = ""
+    """Where the program finds the root directory of `folder`; empty for its own."""

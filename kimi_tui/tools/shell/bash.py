@@ -116,6 +116,8 @@ class Bash(Tool[BashParams]):
         command = params.command.replace("\r\n", "\n")
         if (problem := _find_problem(command)) is not None:
             return failure(problem, brief="not run")
+        if params.run_in_background and (problem := self._private_commands.no_background_reason):
+            return failure(problem, brief="not run")
         subject = CommandSubject.parse(command)
         try:
             return await self._run_first(subject, params, call)
@@ -198,6 +200,8 @@ class Bash(Tool[BashParams]):
     ) -> ToolReturn:
         """Run a command until it ends, or until the user moves it to the background."""
         command = ForegroundCommand(call, params.timeout or _TIMEOUT_S)
+        if self._private_commands.no_background_reason:
+            return await self._run(line, command)
         work = asyncio.create_task(self._run(line, command))
         with self._tasks.movable.registered(call.id) as move_requested:
             moving = asyncio.create_task(move_requested.wait())

@@ -27,7 +27,7 @@ from kimi_tui.workspaces.workspaces import Workspaces
 
 logger = logging.getLogger(__name__)
 
-_SANDBOX_VARIABLES = {"GIT_CONFIG_PARAMETERS": "'gc.autodetach=false' 'maintenance.autodetach=false'"}
+SANDBOX_VARIABLES = {"GIT_CONFIG_PARAMETERS": "'gc.autodetach=false' 'maintenance.autodetach=false'"}
 """git leaves no process running, which would keep the command from running in a workspace."""
 _MAX_SAVED_BYTES = 10 << 20
 """Maximum size of a file whose version is saved if it can't be committed."""
@@ -91,6 +91,11 @@ class PrivateCommands:
         has_terminals = self._terminals.is_available and self._shell.sandbox is None
         return "commands run in the client's terminals" if has_terminals else ""
 
+    @property
+    def no_background_reason(self) -> str:
+        """Why no command can run in the background; empty if one can."""
+        return ""
+
     async def must_change_git_directly(self) -> bool:
         """Return whether git commands in the sandbox can't run in a workspace, so that none is reviewed."""
         return self._shell.sandbox is not None and bool(await self._workspaces.find_bounds_problem())
@@ -123,7 +128,7 @@ class PrivateCommands:
                     output=tail,
                     starter=workspace,
                     is_bounded=sandbox is not None,
-                    variables=_SANDBOX_VARIABLES if sandbox is not None else NO_VARIABLES,
+                    variables=SANDBOX_VARIABLES if sandbox is not None else NO_VARIABLES,
                 )
                 # whatever the exit status: a pipeline hides that of its first commands
                 reason = await workspace.finish(tail.text)

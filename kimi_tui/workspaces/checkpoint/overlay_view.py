@@ -60,16 +60,21 @@ class OverlayView:
 
     def read_changes(self) -> list[ChangedPath]:
         """Implement `PrivateView.read_changes`. The view must be closed."""
-        changes: dict[str, ChangedPath] = {}
-        for view in self._layer.views():
-            for effect in LayerReader(view, self._layer.mode, 0).read():
-                if effect.after is None:
-                    changes[effect.path] = ChangedPath(effect.path, 0)
-                else:
-                    source = effect.source or effect.link_to or effect.moved_from
-                    changes[effect.path] = ChangedPath(effect.path, effect.after.mode, source)
-        return [changes[path] for path in sorted(changes)]
+        return read_layer_changes(self._layer)
 
     def close(self) -> None:
         """Kill what still runs, and unmount the view."""
         self._view.close()
+
+
+def read_layer_changes(layer: Layer) -> list[ChangedPath]:
+    """Return what a layer without a view changes, sorted by path. Blocks. Raises OSError."""
+    changes: dict[str, ChangedPath] = {}
+    for view in layer.views():
+        for effect in LayerReader(view, layer.mode, 0).read():
+            if effect.after is None:
+                changes[effect.path] = ChangedPath(effect.path, 0)
+            else:
+                source = effect.source or effect.link_to or effect.moved_from
+                changes[effect.path] = ChangedPath(effect.path, effect.after.mode, source)
+    return [changes[path] for path in sorted(changes)]

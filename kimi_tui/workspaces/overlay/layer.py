@@ -68,7 +68,11 @@ class Layer:
     def allow_remount(self) -> None:
         """Prepare the layer for another mount: nothing was lost since the last one. Raises OSError."""
         for view in self.views():
-            shutil.rmtree(f"{view.work}/work/incompat", ignore_errors=True)
+            # the kernel creates these directories without any permission
+            for folder in (f"{view.work}/work", f"{view.work}/work/incompat"):
+                with suppress(FileNotFoundError):
+                    os.chmod(folder, 0o700)
+            remove_tree(f"{view.work}/work/incompat")
 
     def staging(self, uid: str) -> dict[str, str]:
         """Return a directory for files on their way for each root, on its file system."""
