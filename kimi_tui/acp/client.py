@@ -35,6 +35,10 @@ class ClientRequestError(Exception):
     """Raised if the client answers a request with an error or an invalid result, or has disconnected."""
 
 
+class ClientDisconnected(ClientRequestError):
+    """Raised if the client has disconnected."""
+
+
 class AcpClient:
     """One connected client. Methods that send a request raise ClientRequestError."""
 
@@ -99,7 +103,9 @@ class AcpClient:
             answer = await self._active_connection.send_request(
                 CLIENT_METHODS["elicitation_create"], serialize_params(request)
             )
-        except (RequestError, ConnectionError) as error:
+        except ConnectionError as error:
+            raise ClientDisconnected(str(error)) from error
+        except RequestError as error:
             raise ClientRequestError(str(error)) from error
         return answer if isinstance(answer, dict) else {}
 
@@ -167,7 +173,9 @@ class AcpClient:
             return await request_model(
                 self._active_connection, CLIENT_METHODS[method], request, response_type
             )
-        except (RequestError, ConnectionError, ValidationError) as error:
+        except ConnectionError as error:
+            raise ClientDisconnected(str(error)) from error
+        except (RequestError, ValidationError) as error:
             raise ClientRequestError(str(error)) from error
 
     async def _notify(self, method: str, request: BaseModel) -> None:

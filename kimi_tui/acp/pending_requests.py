@@ -7,7 +7,7 @@ from typing import assert_never
 
 from acp.schema import AllowedOutcome, ToolCallUpdate
 
-from kimi_tui.acp.client import AcpClient, ClientRequestError
+from kimi_tui.acp.client import AcpClient, ClientDisconnected, ClientRequestError
 from kimi_tui.acp.permission_options import parse_outcome, permission_options
 from kimi_tui.acp.question_forms import build_choices, build_form, chosen_label, parse_answers, question_text
 from kimi_tui.acp.session_update_translator import SessionUpdateTranslator
@@ -31,7 +31,8 @@ logger = logging.getLogger(__name__)
 class AcpPendingRequests:
     """Asks the client in background tasks, so that session updates continue.
 
-    Every request gets an answer. An error or an invalid result counts as a rejection.
+    An error or an invalid result counts as a rejection. If the client disconnects, the request stays open
+    for other clients of the session.
     """
 
     def __init__(self, *, client: AcpClient, wire: Wire, tasks: asyncio.TaskGroup) -> None:
@@ -74,7 +75,10 @@ class AcpPendingRequests:
 
     def _start_request(self, request_id: str, work: Callable[[], Awaitable[None]]) -> None:
         async def run() -> None:
-            await work()
+            try:
+                await work()
+            except ClientDisconnected:
+                logger.info("the client left without an answer")
 
         task = self._tasks.create_task(run())
         self._open[request_id] = task
@@ -83,6 +87,8 @@ class AcpPendingRequests:
     async def _ask_permission(self, request: ApprovalRequest, session_id: str, call: ToolCallUpdate) -> None:
         try:
             response = await self._client.ask_permission(session_id, call, permission_options(request))
+        except ClientDisconnected:
+            raise
         except ClientRequestError as error:
             logger.warning("a permission request failed: %s", error)
             self._wire.answer(ApprovalResponse(request.id, "reject"))
@@ -97,6 +103,8 @@ class AcpPendingRequests:
         form = build_form(request, session_id=session_id, tool_call_id=call_id)
         try:
             answers = parse_answers(await self._client.ask_form(form), request)
+        except ClientDisconnected:
+            raise
         except ClientRequestError as error:
             self._answer_as_unanswerable(request, error)
         else:
@@ -113,6 +121,8 @@ class AcpPendingRequests:
                 await self._client.send_update(session_id, update)
             try:
                 response = await self._client.ask_permission(session_id, call, build_choices(question))
+            except ClientDisconnected:
+                raise
             except ClientRequestError as error:
                 self._answer_as_unanswerable(request, error)
                 return

@@ -24,6 +24,7 @@ from kimi_tui.frontend.text.app_commands import app_only_error
 from kimi_tui.wire.channel import Outgoing, Wire, WireClosed
 from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash, SaveRecording, Shutdown
 from kimi_tui.wire.events import (
+    ApprovalResponse,
     ReplayBegin,
     ReplayEnd,
     RequestClosed,
@@ -31,6 +32,7 @@ from kimi_tui.wire.events import (
     SessionInfo,
     StatusUpdate,
     ToolOutput,
+    TurnBegin,
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
@@ -62,6 +64,8 @@ class AcpSession:
         self._turn: asyncio.Future[TurnEnd] | None = None
         self._is_cancelled = False
         """Whether the client has canceled its last prompt."""
+        self._in_other_turn = False
+        """Whether a turn runs that another client of the session began."""
         self._requests = AcpPendingRequests(client=client, wire=wire, tasks=tasks)
         self._usage: TokenUsage | None = None
         self._in_replay = False
@@ -125,8 +129,13 @@ class AcpSession:
             self._replay_events.clear()
             self._tasks.create_task(self._forward_events())
 
-    async def close(self) -> None:
-        """Cancel running work and end the session."""
+    async def close(self, *, cancels_work: bool = False) -> None:
+        """End the session. One in the resident engine continues.
+
+        `cancels_work`: whether its running work ends in any case.
+        """
+        if cancels_work:
+            self._wire.command(Interrupt())
         self._wire.command(Shutdown())
         if self._engine_task is not None:
             await asyncio.wait([self._engine_task], timeout=CLOSE_TIMEOUT_S)
@@ -156,7 +165,7 @@ class AcpSession:
             raise invalid_request("The prompt is empty.")
         if (error := app_only_error(self.info, user_input)) is not None:
             raise invalid_request(str(error))
-        if self._turn is not None:
+        if self._turn is not None or self._in_other_turn:
             raise invalid_request(
                 "A turn is already running in this session. Wait until it ends, or cancel it."
             )
@@ -278,7 +287,13 @@ class AcpSession:
                 self._requests.close(request_id)
             case ApprovalRequest() | QuestionRequest() | ToolCallRequest() | HookRequest():
                 await self._requests.ask(message, session_id=self.id, translator=self._translator)
+            case TurnBegin() if self.info.resident and self._turn is None:
+                self._in_other_turn = True
+                for update in self._translator.translate_replay(message):  # the prompt
+                    await self._client.send_update(self.id, update)
             case _:
+                if isinstance(message, ApprovalResponse):
+                    self._requests.close(message.request_id)  # another client may have answered it
                 if isinstance(message, StatusUpdate) and message.session_usage is not None:
                     self._usage = message.session_usage
                 try:
@@ -287,8 +302,14 @@ class AcpSession:
                     if isinstance(message, Reverted) and (text := describe_reverted(message)):
                         await self._client.send_update(self.id, self._translator.build_notice(text))
                 finally:
-                    if isinstance(message, TurnEnd) and self._turn is not None and not self._turn.done():
-                        self._turn.set_result(message)
+                    if isinstance(message, TurnEnd):
+                        self._end_turn(message)
+
+    def _end_turn(self, end: TurnEnd) -> None:
+        if self._in_other_turn:
+            self._in_other_turn = False
+        elif self._turn is not None and not self._turn.done():
+            self._turn.set_result(end)
 
     async def _update_info(self, info: SessionInfo) -> None:
         before, self._info = self._info, info

@@ -143,13 +143,13 @@ class SessionLifecycle:
     async def close(self, request: CloseSessionRequest) -> CloseSessionResponse:
         """Cancel running work in a session and close it."""
         self._sessions.get(request.session_id)
-        await self._sessions.close(request.session_id)
+        await self._sessions.close(request.session_id, cancels_work=True)
         return CloseSessionResponse()
 
     async def delete(self, request: DeleteSessionRequest) -> DeleteSessionResponse:
         """Delete a session from disk."""
         empty = await self._find_empty_session(request.session_id)
-        await self._sessions.close(request.session_id)
+        await self._sessions.stop(request.session_id)
         if empty is None:
             await asyncio.to_thread(self._store.delete, await self._find_stored_session(request.session_id))
         return DeleteSessionResponse()

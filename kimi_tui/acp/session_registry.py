@@ -49,6 +49,10 @@ class AcpEngines(Protocol):
         """Open an engine behind `wire` and serve it until Shutdown. Raises KimiTuiError."""
         ...
 
+    async def stop(self, session_id: str) -> None:
+        """Close a session that continues without this client, if it is open. Raises KimiTuiError."""
+        ...
+
 
 class SessionRegistry:
     """Open sessions by id. Several can run at the same time."""
@@ -102,11 +106,19 @@ class SessionRegistry:
         if session is not None:
             session.cancel()
 
-    async def close(self, session_id: str) -> None:
-        """Close the session with that id, if it is open."""
+    async def close(self, session_id: str, *, cancels_work: bool = False) -> None:
+        """Close the session with that id, if it is open.
+
+        `cancels_work`: whether running work ends even if the session continues in the resident engine.
+        """
         session = self._open.pop(session_id, None)
         if session is not None:
-            await session.close()
+            await session.close(cancels_work=cancels_work)
+
+    async def stop(self, session_id: str) -> None:
+        """Close the session with that id for all its clients. Raises KimiTuiError."""
+        await self.close(session_id, cancels_work=True)
+        await self._engines.stop(session_id)
 
     async def close_all(self) -> None:
         """Close all sessions."""

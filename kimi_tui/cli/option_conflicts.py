@@ -82,7 +82,7 @@ def _check_no_display_options(cli_options: CliOptions) -> None:
         name for name in ("mode", "wire", "print", "quiet", "daemon", "prompt") if is_given(cli_options, name)
     )
     for name in _DISPLAY_OPTIONS:
-        if is_given(cli_options, name):
+        if is_given(cli_options, name) and getattr(cli_options, name) is not False:
             raise _conflict_error(
                 name, mode, "The first one needs an interactive terminal. Remove one of them."
             )

@@ -10,10 +10,11 @@ from pathlib import Path
 from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
 from kimi_tui.base.message_text import msg
 from kimi_tui.cli.bootstrap import EngineSetup, allow_missing_model
-from kimi_tui.cli.resident_sessions import to_engine_options
+from kimi_tui.cli.option_conflicts import KIMI_CLI_AGENT
+from kimi_tui.cli.resident_options import ClientTraits, to_engine_options
 from kimi_tui.resident.connection import EngineNotRunning, send_hello
 from kimi_tui.resident.frames import Hello
-from kimi_tui.resident.remote_engine import RemoteEngine
+from kimi_tui.resident.remote_engine import LocalEditor, RemoteEngine
 from kimi_tui.resident.serve import is_engine_locked
 from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
@@ -51,6 +52,27 @@ async def serve_here_or_resident(setup: EngineSetup, wire: Wire, *, is_app: bool
             raise
         cli_options = replace(setup.cli_options, session=error.session_id, continue_last=False)
         await _remote_engine(replace(setup, cli_options=cli_options)).serve(wire)
+
+
+async def serve_in_running_engine(
+    setup: EngineSetup, wire: Wire, traits: ClientTraits, *, editor: LocalEditor | None = None
+) -> bool:
+    """Serve `wire` by the resident engine if it is running. Return whether it is.
+
+    Sessions for clients of Kimi CLI, and those that are saved as a bundle at the end, run in this process.
+    Raises KimiTuiError.
+    """
+    cli_options = setup.cli_options
+    runs_here = cli_options.agent == KIMI_CLI_AGENT or cli_options.bundle is not None
+    if runs_here or cli_options.resident is False or not await _is_engine_running(setup.paths.data_dir):
+        return False
+    await RemoteEngine(
+        data_dir=setup.paths.data_dir,
+        version=__version__,
+        options=to_engine_options(cli_options, setup.paths, traits),
+        editor=editor,
+    ).serve(wire)
+    return True
 
 
 async def _is_hosted(data_dir: Path, session_id: str) -> bool:

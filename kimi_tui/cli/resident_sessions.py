@@ -4,33 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kimi_tui.base.errors import UsageError
-from kimi_tui.base.json_codec import from_jsonable, to_jsonable
 from kimi_tui.cli.bootstrap import EngineSetup, allow_missing_model, read_config_for
-from kimi_tui.cli.options import CliOptions
-from kimi_tui.cli.run_paths import RunPaths, resolve_paths
+from kimi_tui.cli.resident_options import parse_options, parse_traits
+from kimi_tui.cli.run_paths import resolve_paths
+from kimi_tui.engine.options import EngineOptions
+from kimi_tui.resident.editor_link import EditorLink
 from kimi_tui.wire.channel import Wire
-
-
-def to_engine_options(cli_options: CliOptions, paths: RunPaths) -> dict[str, Any]:
-    """Return the options as the engine gets them, with absolute paths: it runs in another directory."""
-    absolute = replace(
-        cli_options,
-        argument=None,
-        prompt=None,
-        work_dir=paths.work_dir,
-        add_dir=list(paths.additional_dirs),
-        skills_dir=list(paths.skills_dirs),
-        agent_file=_absolute(cli_options.agent_file),
-        config_file=_absolute(cli_options.config_file),
-        mcp_config_file=[path.expanduser().absolute() for path in cli_options.mcp_config_file],
-    )
-    options: dict[str, Any] = to_jsonable(absolute)
-    return options
-
-
-def _absolute(path: Path | None) -> Path | None:
-    return None if path is None else path.expanduser().absolute()
 
 
 class ResidentSessions:
@@ -46,7 +25,7 @@ class ResidentSessions:
         """
         from kimi_tui.history.session import SessionStore
 
-        cli_options = _parse(options)
+        cli_options = parse_options(options)
         store = SessionStore(self._data_dir)
         if cli_options.fork:
             return None
@@ -57,21 +36,22 @@ class ResidentSessions:
             return latest.id if latest is not None else None
         return None
 
-    async def serve(self, wire: Wire, options: dict[str, Any]) -> None:
+    async def serve(self, wire: Wire, options: dict[str, Any], editor: EditorLink) -> None:
         """Open an engine behind `wire` and serve it until Shutdown. Raises KimiTuiError."""
-        cli_options = _parse(options)
+        cli_options, traits = parse_options(options), parse_traits(options)
         paths = resolve_paths(cli_options)
         setup = EngineSetup(
-            cli_options=cli_options, paths=paths, config=read_config_for(cli_options, paths), interactive=True
+            cli_options=cli_options,
+            paths=paths,
+            config=read_config_for(cli_options, paths),
+            interactive=traits.interactive,
+            runs_checks=traits.runs_checks,
         )
-        await setup.serve(wire, adapt=allow_missing_model)
 
+        def adapt(engine_options: EngineOptions) -> EngineOptions:
+            if traits.allows_no_model:
+                engine_options = allow_missing_model(engine_options)
+            mcp = replace(engine_options.mcp, servers=traits.mcp_servers)
+            return replace(engine_options, mcp=mcp, editor=editor, terminals=editor)
 
-def _parse(options: dict[str, Any]) -> CliOptions:
-    """Return the options of a client. Raises UsageError."""
-    try:
-        return from_jsonable(CliOptions, options)
-    except ValueError as error:
-        raise UsageError(
-            "The options of the client are invalid.", hint="Run `kimi-tui serve --restart`."
-        ) from error
+        await setup.serve(wire, adapt=adapt)

@@ -1,24 +1,30 @@
 """ACP server on the process's stdin, stdout and signals, with one engine per session."""
 
 import asyncio
+import contextlib
 import io
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kimi_tui.acp.server import run_acp_server
 from kimi_tui.acp.session_registry import AcpSessionOptions
-from kimi_tui.base.errors import KimiTuiError, ModelNotSet
+from kimi_tui.base.errors import KimiTuiError, ModelNotSet, UsageError
 from kimi_tui.base.interrupt import ProcessInterrupt
 from kimi_tui.base.raw_input import RawInput
 from kimi_tui.cli.bootstrap import EngineSetup, read_config_for, start_log
 from kimi_tui.cli.option_conflicts import check_conflicts
 from kimi_tui.cli.options import CliOptions
+from kimi_tui.cli.resident_client import serve_in_running_engine
+from kimi_tui.cli.resident_options import ClientTraits
 from kimi_tui.cli.run_paths import RunPaths, current_dir, ensure_data_dir
+from kimi_tui.cli.running_sessions import RunningSessions
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.cli.stdio import process_stdio
 from kimi_tui.config.loader import settings_of
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.history.session import SessionStore
+from kimi_tui.resident.connection import EngineNotRunning
+from kimi_tui.resident.editor_server import EditorServer
 from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 
@@ -60,7 +66,15 @@ class _EngineFactory:
                 "No model is configured.",
                 hint="Run `kimi-tui login`, or set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY.",
             )
-        await setup.serve(wire, adapt=lambda options: _with_session_options(options, session_options))
+        traits = ClientTraits(allows_no_model=False, mcp_servers=session_options.mcp_servers)
+        editor = EditorServer(session_options.editor, session_options.terminals)
+        if not await serve_in_running_engine(setup, wire, traits, editor=editor):
+            await setup.serve(wire, adapt=lambda options: _with_session_options(options, session_options))
+
+    async def stop(self, session_id: str) -> None:
+        """Close a session if the resident engine has it open. Raises KimiTuiError."""
+        with contextlib.suppress(EngineNotRunning, UsageError):  # it isn't open there
+            await RunningSessions(self.data_dir).stop(session_id)
 
     def has_model(self) -> bool:
         """Return whether a session would find a model. True for an unreadable config: signing in can't fix

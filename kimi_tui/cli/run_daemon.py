@@ -13,6 +13,8 @@ from kimi_tui.cli.bootstrap import EngineSetup, read_config_for
 from kimi_tui.cli.option_conflicts import check_conflicts
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.print_options import to_print_options
+from kimi_tui.cli.resident_client import serve_in_running_engine
+from kimi_tui.cli.resident_options import ClientTraits
 from kimi_tui.cli.run_paths import resolve_paths
 from kimi_tui.cli.run_print import open_input, raw_stderr
 from kimi_tui.cli.signals import stopping_signals
@@ -61,8 +63,15 @@ async def _run(setup: EngineSetup, options: PrintOptions, listener: ClientListen
         return await run_daemon(
             wire,
             options,
-            start=partial(setup.serve, wire),
+            start=partial(_serve, setup, wire),
             listener=listener,
             stderr=stderr,
             interruption=interruption,
         )
+
+
+async def _serve(setup: EngineSetup, wire: Wire) -> None:
+    """Serve the session by the resident engine if it is running, else by an engine in this process."""
+    traits = ClientTraits(interactive=setup.interactive, allows_no_model=False, runs_checks=setup.runs_checks)
+    if not await serve_in_running_engine(setup, wire, traits):
+        await setup.serve(wire)

@@ -9,6 +9,8 @@ from kimi_tui.base.raw_input import RawInput
 from kimi_tui.cli.bootstrap import EngineSetup, read_config_for
 from kimi_tui.cli.option_conflicts import KIMI_CLI_AGENT, check_conflicts
 from kimi_tui.cli.options import CliOptions
+from kimi_tui.cli.resident_client import serve_in_running_engine
+from kimi_tui.cli.resident_options import ClientTraits
 from kimi_tui.cli.run_paths import resolve_paths
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.cli.stdio import process_stdio
@@ -39,9 +41,16 @@ async def _run(setup: EngineSetup, stdin: RawInput, stdout: io.FileIO) -> int:
         return await run_wire_server(
             wire,
             version=__version__,
-            start=partial(setup.serve, wire),
+            start=partial(_serve, setup, wire),
             stdin=stdin,
             stdout=stdout,
             interruption=interruption,
             for_kimi_cli=setup.cli_options.agent == KIMI_CLI_AGENT,
         )
+
+
+async def _serve(setup: EngineSetup, wire: Wire) -> None:
+    """Serve the session by the resident engine if it is running, else by an engine in this process."""
+    traits = ClientTraits(interactive=setup.interactive, allows_no_model=False)
+    if not await serve_in_running_engine(setup, wire, traits):
+        await setup.serve(wire)

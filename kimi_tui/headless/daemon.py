@@ -110,6 +110,8 @@ class _Daemon:
             self._turn_runner.opened.set()
 
     async def _shut_down(self, engine_task: asyncio.Task[None]) -> None:
+        if self._turn.locked():
+            self._wire.command(Interrupt())  # the resident engine would continue the turn
         self._wire.command(Shutdown())
         repeat_task = asyncio.ensure_future(self._interruption.wait_for_repeat())
         await asyncio.wait(

@@ -22,6 +22,7 @@ from kimi_tui.wire.events import (
     Notification,
     SessionInfo,
     ToolReturn,
+    TurnBegin,
     TurnEnd,
 )
 from kimi_tui.wire.requests import (
@@ -66,6 +67,8 @@ class TurnRunner:
         """Set when the session is open."""
         self._turn_over = asyncio.Event()
         self._in_turn = False
+        self._in_other_turn = False
+        """Whether a turn runs that another client of a resident session began."""
         self._in_command = False
         """Whether a command is running whose replies are printed outside of a turn."""
         self.has_prompts = asyncio.Event()
@@ -126,6 +129,15 @@ class TurnRunner:
             self._all_printed.set()
             self._turn_over.set()
 
+    def _is_of_other_turn(self, event: Outgoing) -> bool:
+        """Return whether `event` belongs to a turn of another client, which prints it and is asked."""
+        if isinstance(event, TurnBegin):
+            self._in_other_turn = self.info is not None and self.info.resident and not self._in_turn
+        is_other = self._in_other_turn and not isinstance(event, SessionInfo)
+        if isinstance(event, TurnEnd):
+            self._in_other_turn = False
+        return is_other
+
     async def _run_prompt_turns(self, user_input: UserInput) -> None:
         """Run a turn. With a schema, run more turns until the response matches it."""
         schema = self._schema
@@ -166,6 +178,8 @@ class TurnRunner:
             await self._all_printed.wait()
 
     async def _process_event(self, event: Outgoing) -> None:
+        if self._is_of_other_turn(event):
+            return
         self._stats.record(event)
         match event:
             case SessionInfo():

@@ -4,21 +4,24 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
 from kimi_tui.base.errors import EngineLost, KimiTuiError
 from kimi_tui.base.ids import new_id
+from kimi_tui.resident.editor_call import EditorCall, EditorService
 from kimi_tui.resident.frames import (
     InvalidFrame,
+    call_line,
     end_line,
     message_line,
     parse_object,
+    parse_result,
     to_line,
 )
 from kimi_tui.resident.hosted_session import HostedSession
 from kimi_tui.resident.shared_log import LogEntry
+from kimi_tui.resident.tool_client import ProviderCommand
 from kimi_tui.wire.argument_completion import CompleteArgument
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, decode, decode_command
@@ -28,11 +31,9 @@ from kimi_tui.wire.commands import (
     ExcludeTools,
     ReadBranch,
     ReadTask,
-    RegisterTools,
     RunShell,
     ShowTimeline,
     Shutdown,
-    SubscribeHooks,
 )
 from kimi_tui.wire.events import Notification, SessionInfo
 from kimi_tui.wire.fragments import merge_fragments
@@ -45,8 +46,12 @@ _MERGE_FROM = 100
 """Length of a batch from which on adjacent fragments are merged, because the client is behind."""
 _VIEWER_COMMANDS = (ShowTimeline, ReadBranch, Compare, ReadTask, CompleteArgument)
 """Commands that only read this session."""
-_REFUSED_COMMANDS = (RegisterTools, ExcludeTools, SubscribeHooks)
-"""Commands that would change the session for its other clients in a way that only one client can serve."""
+
+
+_OTHER_PROVIDER = KimiTuiError(
+    "Another client provides the tools and hooks of this session.",
+    hint="Register yours when that client has disconnected.",
+)
 
 
 class AttachedClient:
@@ -59,8 +64,9 @@ class AttachedClient:
         writer: asyncio.StreamWriter,
         *,
         is_viewer: bool,
+        editor_services: frozenset[EditorService] = frozenset(),
     ) -> None:
-        """`is_viewer`: whether the client may only read."""
+        """`is_viewer`: whether the client may only read. `editor_services`: what its editor provides."""
         self._session = session
         self._reader = reader
         self._writer = writer
@@ -69,6 +75,7 @@ class AttachedClient:
         """Lines with the position in the log that they follow."""
         self._arrived = asyncio.Event()
         self.cursor = session.log.end
+        self.editor_services = editor_services
 
     def notify_new(self) -> None:
         """Send the new entries of the log."""
@@ -78,6 +85,8 @@ class AttachedClient:
         """Serve the client until it disconnects or the session ends."""
         history = self._session.attach(self)
         self.cursor = self._session.log.end
+        if self.editor_services and not self._is_viewer:
+            self._session.editor.add(self)
         try:
             async with asyncio.TaskGroup() as group:
                 sending = group.create_task(self._send_all(history))
@@ -85,11 +94,15 @@ class AttachedClient:
                 await asyncio.wait([sending, reading], return_when=asyncio.FIRST_COMPLETED)
                 sending.cancel()
                 reading.cancel()
-                self._session.detach(self)  # not only when its commands are done
+                self._leave()  # not only when its commands are done
         except* (ConnectionError, InvalidFrame) as problems:
             logger.info("a client was disconnected: %s", problems.exceptions[0])
         finally:
-            self._session.detach(self)
+            self._leave()
+
+    def _leave(self) -> None:
+        self._session.editor.remove(self)
+        self._session.detach(self)
 
     # to the client
 
@@ -141,6 +154,12 @@ class AttachedClient:
         self._writer.write(b"".join(lines))
         await self._writer.drain()
 
+    def send_call(self, call: EditorCall) -> None:
+        """Send a call to the client's editor, after all messages so far."""
+        self._session.collect()
+        self._replies.append((self._session.log.end, call_line(call)))
+        self._arrived.set()
+
     # from the client
 
     async def _read_all(self, group: asyncio.TaskGroup) -> None:
@@ -156,27 +175,36 @@ class AttachedClient:
                     answer = decode(data["answer"])
                     if isinstance(answer, Answer):
                         self._session.answer(answer)
+                elif "result" in data:
+                    self._session.editor.receive(self, parse_result(data))
             except UnknownWireMessage as error:
                 raise InvalidFrame(str(error)) from error
 
     async def _run(self, command: Command, command_id: int | None) -> None:
         if (problem := self._find_problem(command)) is not None:
             self._session.send_to(self, _notice(problem))
-        elif not isinstance(command, Shutdown):  # a client leaves by disconnecting; the session continues
+        elif self._is_passed_on(command):
             await self._session.run_command(self, command)
         if command_id is not None:
             self._replies.append((self._session.log.end, to_line({"done": command_id})))
             self._arrived.set()
 
+    def _is_passed_on(self, command: Command) -> bool:
+        """Return whether the engine gets `command`, which isn't refused."""
+        session = self._session
+        if isinstance(command, ExcludeTools) and len(session.clients) > 1:
+            return False  # the other clients support these tools
+        if isinstance(command, ProviderCommand):
+            if session.tool_client.accepts(self, command):
+                return True
+            session.send_to(self, _notice(_OTHER_PROVIDER))
+            return False
+        return not isinstance(command, Shutdown)  # a client leaves by disconnecting; the session continues
+
     def _find_problem(self, command: Command) -> KimiTuiError | None:
         """Return why the client can't send `command`; None if it can."""
         if self._is_viewer and not isinstance(command, (*_VIEWER_COMMANDS, Shutdown)):
             return KimiTuiError("You're only watching this session.", hint="Attach to it to take part.")
-        if isinstance(command, _REFUSED_COMMANDS):
-            return KimiTuiError(
-                "Tools and hooks of a client aren't available in a resident session.",
-                hint="Use the Wire server: kimi-tui --wire.",
-            )
         if isinstance(command, RunShell) and command.on_terminal:
             return KimiTuiError(
                 "Commands that use the terminal can't run in a resident session.",
@@ -213,11 +241,3 @@ def _too_slow(session_id: str) -> EngineLost:
         session_id=session_id,
         hint="Attach again with `kimi-tui attach`.",
     )
-
-
-async def close_writer(writer: asyncio.StreamWriter) -> None:
-    """Close a connection."""
-    writer.close()
-    with suppress(ConnectionError, TimeoutError):
-        async with asyncio.timeout(1.0):
-            await writer.wait_closed()

@@ -9,7 +9,7 @@ from pathlib import Path
 from kimi_tui.base.errors import EngineLost, KimiTuiError
 from kimi_tui.base.json_codec import from_jsonable, to_json
 from kimi_tui.base.message_text import msg
-from kimi_tui.resident.attached_client import close_writer
+from kimi_tui.resident.close_writer import close_writer
 from kimi_tui.resident.frames import (
     MAX_LINE_BYTES,
     EngineReply,

@@ -2,7 +2,8 @@
 
 A client sends a `Hello` first. The engine replies with `{"welcome": …}` or `{"error": …}`. Then a client
 of a session gets `{"message": …}` for each message of the Wire, `{"done": ID}` when a command is done, and
-`{"end": …}` at the end. It sends `{"command": …, "id": ID}` and `{"answer": …}`.
+`{"end": …}` at the end. It sends `{"command": …, "id": ID}` and `{"answer": …}`. One with an editor gets
+`{"call": …}` and sends `{"result": …}`.
 """
 
 import json
@@ -12,8 +13,9 @@ from typing import Any, Literal
 from kimi_tui.base import errors
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
 from kimi_tui.base.frozen import frozen
-from kimi_tui.base.json_codec import from_json, to_jsonable
+from kimi_tui.base.json_codec import from_json, from_jsonable, to_jsonable
 from kimi_tui.base.message_text import add_texts, msg, restore_texts
+from kimi_tui.resident.editor_call import EditorCall, EditorResult, EditorService
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, decode, encode
 from kimi_tui.wire.requests import Answer
@@ -36,6 +38,8 @@ class Hello:
     """Options of the session to open, for `SessionOpener`."""
     is_viewer: bool = False
     """Whether the client may only read."""
+    editor_services: tuple[EditorService, ...] = ()
+    """What the client's editor provides to the session."""
 
 
 @frozen(kw_only=True)
@@ -101,6 +105,32 @@ def message_line(message: Outgoing) -> bytes:
 def answer_line(answer: Answer) -> bytes:
     """Return the line of an answer."""
     return to_line({"answer": encode(answer)})
+
+
+def call_line(call: EditorCall) -> bytes:
+    """Return the line of a call to a client's editor."""
+    return to_line({"call": to_jsonable(call)})
+
+
+def result_line(result: EditorResult) -> bytes:
+    """Return the line of the result of a call."""
+    return to_line({"result": to_jsonable(result)})
+
+
+def parse_call(data: dict[str, Any]) -> EditorCall:
+    """Return the call in a frame. Raises InvalidFrame."""
+    try:
+        return from_jsonable(EditorCall, data["call"])
+    except ValueError as error:
+        raise InvalidFrame(str(error)) from error
+
+
+def parse_result(data: dict[str, Any]) -> EditorResult:
+    """Return the result in a frame. Raises InvalidFrame."""
+    try:
+        return from_jsonable(EditorResult, data["result"])
+    except ValueError as error:
+        raise InvalidFrame(str(error)) from error
 
 
 def welcome_line(welcome: EngineReply) -> bytes:

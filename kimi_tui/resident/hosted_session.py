@@ -10,13 +10,22 @@ from typing import Any, Protocol
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import redact
+from kimi_tui.resident.editor_link import EditorLink
 from kimi_tui.resident.reply_recipients import ReplyReceiver, ReplyRecipients
 from kimi_tui.resident.session_snapshot import SessionSnapshot
 from kimi_tui.resident.shared_log import LogEntry, SharedLog
+from kimi_tui.resident.tool_client import ToolClient
 from kimi_tui.wire.channel import Outgoing, Wire, WireClosed
 from kimi_tui.wire.commands import Command, Interrupt, Shutdown
 from kimi_tui.wire.events import CostUpdate, RequestClosed, SessionInfo
-from kimi_tui.wire.requests import Answer, QuestionResponse
+from kimi_tui.wire.requests import (
+    Answer,
+    HookRequest,
+    HookResponse,
+    QuestionResponse,
+    ToolCallRequest,
+    ToolCallResponse,
+)
 from kimi_tui.wire.running_session import RunningSession, RunningState, cost_on, encode_request
 
 logger = logging.getLogger(__name__)
@@ -35,8 +44,11 @@ class SessionOpener(Protocol):
         """
         ...
 
-    async def serve(self, wire: Wire, options: dict[str, Any]) -> None:
-        """Open an engine behind `wire` and serve it until Shutdown. Raises KimiTuiError."""
+    async def serve(self, wire: Wire, options: dict[str, Any], editor: EditorLink) -> None:
+        """Open an engine behind `wire` and serve it until Shutdown. Raises KimiTuiError.
+
+        Its tools use `editor`, which is that of an attached client, if there is one.
+        """
         ...
 
 
@@ -74,6 +86,8 @@ class HostedSession:
         self._wire = Wire()
         self._subscription = self._wire.subscribe()
         self._recipients = ReplyRecipients()
+        self.tool_client = ToolClient(self._wire)
+        self.editor = EditorLink()
         self._running_commands = 0
         self._state: RunningState = "idle"
         self._state_since = time.monotonic()
@@ -114,7 +128,7 @@ class HostedSession:
             async with asyncio.TaskGroup() as group:
                 pump = group.create_task(self._pump())
                 try:
-                    await opener.serve(self._wire, options)
+                    await opener.serve(self._wire, options, self.editor)
                 except KimiTuiError as error:
                     self.failure = error
                 except Exception as error:
@@ -142,9 +156,14 @@ class HostedSession:
                 message = replace(message, resident=True)
             self.snapshot.add(message)
             if self.clients:
-                self.log.append(LogEntry(message, self._recipients.recipients_of(message)))
+                self.log.append(LogEntry(message, self._recipients_of(message)))
         if batch:
             self._notify_clients()
+
+    def _recipients_of(self, message: Outgoing) -> frozenset[ReplyReceiver] | None:
+        if isinstance(message, ToolCallRequest | HookRequest):
+            return self.tool_client.recipients_of(message)
+        return self._recipients.recipients_of(message)
 
     def send_to(self, client: ReplyReceiver, message: Outgoing) -> None:
         """Send a message to one client only, after everything that was sent so far."""
@@ -177,6 +196,7 @@ class HostedSession:
         """Remove a client. The session continues."""
         self.clients.discard(client)
         self._recipients.forget(client)
+        self.tool_client.release(client)
         self.drop_read_entries()
         self._watcher.handle_change(self)
 
@@ -203,7 +223,11 @@ class HostedSession:
         """Answer a request. Return whether it was still open. It is closed for all clients."""
         if not self._wire.answer(answer):
             return False
-        if isinstance(
+        if isinstance(answer, ToolCallResponse):
+            self.tool_client.forget(answer.tool_call_id)
+        elif isinstance(answer, HookResponse):
+            self.tool_client.forget(answer.request_id)
+        elif isinstance(
             answer, QuestionResponse
         ):  # the engine itself reports the answers of permission requests
             self.collect()

@@ -5,17 +5,20 @@ import logging
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from kimi_tui.base.errors import EngineLost
 from kimi_tui.resident.connection import Streams, connect
+from kimi_tui.resident.editor_call import EditorCall, EditorResult, EditorService
 from kimi_tui.resident.frames import (
     Hello,
     InvalidFrame,
     answer_line,
+    parse_call,
     parse_error,
     parse_message,
     parse_object,
+    result_line,
     to_line,
 )
 from kimi_tui.wire.channel import Wire
@@ -27,6 +30,19 @@ from kimi_tui.wire.requests import Answer, Request
 logger = logging.getLogger(__name__)
 
 
+class LocalEditor(Protocol):
+    """The editor of this client, which the session uses."""
+
+    @property
+    def services(self) -> frozenset[EditorService]:
+        """What the editor provides."""
+        ...
+
+    async def run(self, call: EditorCall) -> EditorResult:
+        """Run a call and return its result. A cancellation ends a command."""
+        ...
+
+
 @dataclass(slots=True)
 class _Link:
     """State of one connection."""
@@ -35,17 +51,32 @@ class _Link:
     last_command: int = 0
     running: dict[int, "asyncio.Future[None]"] = field(default_factory=dict)
     """Commands that the engine isn't done with."""
+    calls: "dict[str, asyncio.Task[None]]" = field(default_factory=dict)
+    """Calls that run in the editor."""
 
 
 class RemoteEngine:
     """Connects to the resident engine, which opens the session if it isn't open yet."""
 
     def __init__(
-        self, *, data_dir: Path, version: str, options: dict[str, Any], is_viewer: bool = False
+        self,
+        *,
+        data_dir: Path,
+        version: str,
+        options: dict[str, Any],
+        is_viewer: bool = False,
+        editor: LocalEditor | None = None,
     ) -> None:
-        """`options` are those that the engine's SessionOpener expects."""
+        """`options` are those that the engine's SessionOpener expects. `editor` is what its tools can use."""
         self._data_dir = data_dir
-        self._hello = Hello(version=version, request="open", options=options, is_viewer=is_viewer)
+        self._editor = editor
+        self._hello = Hello(
+            version=version,
+            request="open",
+            options=options,
+            is_viewer=is_viewer,
+            editor_services=tuple(sorted(editor.services)) if editor is not None else (),
+        )
 
     async def serve(self, wire: Wire) -> None:
         """Pass the messages of the session to `wire`, and its commands and answers to the engine.
@@ -63,7 +94,9 @@ class RemoteEngine:
                 finally:
                     receiving.cancel()
                     sending.cancel()
-                    await asyncio.wait([receiving, sending])
+                    for call in link.calls.values():
+                        call.cancel()
+                    await asyncio.wait([receiving, sending, *link.calls.values()])
                 for task in (receiving, sending):
                     if not task.cancelled():
                         task.result()
@@ -104,10 +137,22 @@ class RemoteEngine:
             elif "done" in data:
                 if (done := link.running.pop(data["done"], None)) is not None and not done.done():
                     done.set_result(None)
+            elif "call" in data:
+                self._start_call(parse_call(data), link, writer)
             elif "end" in data:
                 if isinstance(data["end"], dict):
                     raise parse_error(data["end"])
                 return
+
+    def _start_call(self, call: EditorCall, link: _Link, writer: asyncio.StreamWriter) -> None:
+        if call.kind == "cancel":
+            if (running := link.calls.get(call.id)) is not None:
+                running.cancel()
+        elif self._editor is not None:
+            task = asyncio.ensure_future(_run_call(self._editor, call, writer))
+            link.calls[call.id] = task
+            task.add_done_callback(lambda _: link.calls.pop(call.id, None))
+            task.add_done_callback(lambda ended: _report_unstarted(call, ended, writer))
 
     def _pass_on(self, message: Any, link: _Link, wire: Wire, writer: asyncio.StreamWriter) -> None:
         match message:
@@ -122,6 +167,23 @@ class RemoteEngine:
                 if isinstance(message, SessionInfo):
                     link.session_id = message.session_id
                 wire.send(message)
+
+
+async def _run_call(editor: LocalEditor, call: EditorCall, writer: asyncio.StreamWriter) -> None:
+    try:
+        result = await editor.run(call)
+    except Exception:
+        logger.exception("a call in the editor failed")
+        result = EditorResult(id=call.id)
+    with suppress(ConnectionError):
+        writer.write(result_line(result))
+
+
+def _report_unstarted(call: EditorCall, ended: "asyncio.Task[None]", writer: asyncio.StreamWriter) -> None:
+    """Send a result for a call that was canceled before it began."""
+    if ended.cancelled():
+        with suppress(ConnectionError):
+            writer.write(result_line(EditorResult(id=call.id)))
 
 
 class _AnswerSender:

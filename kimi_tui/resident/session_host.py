@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.message_text import msg
-from kimi_tui.resident.attached_client import AttachedClient, close_writer
+from kimi_tui.resident.attached_client import AttachedClient
+from kimi_tui.resident.close_writer import close_writer
 from kimi_tui.resident.frames import (
     MAX_LINE_BYTES,
     EngineReply,
@@ -144,7 +145,13 @@ class SessionHost:
             case "open":
                 session = await self._open(hello)
                 writer.write(welcome_line(welcome))
-                await AttachedClient(session, reader, writer, is_viewer=hello.is_viewer).serve()
+                await AttachedClient(
+                    session,
+                    reader,
+                    writer,
+                    is_viewer=hello.is_viewer,
+                    editor_services=frozenset(hello.editor_services),
+                ).serve()
             case "list":
                 listed = tuple(session.describe() for session in self._sessions if session.is_open)
                 writer.write(welcome_line(replace(welcome, sessions=listed)))

@@ -100,7 +100,7 @@ class EventForwarder:
                 self._side_questions.add(question_id)
             case BtwEnd(id=question_id):
                 self._side_questions.discard(question_id)
-            case QuestionRequest(id=request_id) if not self._client.capabilities.supports_question:
+            case QuestionRequest(id=request_id) if not self._can_anyone_answer:
                 self._wire.answer(QuestionResponse(request_id, {}, unanswerable=True))
                 return
         if isinstance(message, Request):
@@ -111,6 +111,12 @@ class EventForwarder:
         await self._client.send(encode(message))
         if isinstance(message, TurnEnd):
             self._end_turn(message)
+
+    @property
+    def _can_anyone_answer(self) -> bool:
+        """Whether this client, or another one of the session, can show questions."""
+        info = self._status.info
+        return self._client.capabilities.supports_question or (info is not None and info.resident)
 
     async def _close_request(self, message: RequestClosed, request_id: str) -> None:
         request = self._requests.close(request_id)

@@ -204,6 +204,9 @@ class HomeEngines:
     def has_model(self) -> bool:
         return self.is_configured
 
+    async def stop(self, session_id: str) -> None:
+        """No session continues without its client."""
+
     async def serve(self, wire: Wire, session_options: AcpSessionOptions) -> None:
         engine = await build_engine(
             wire,

@@ -38,7 +38,7 @@ def program(tmp_path: Path) -> Program:
 
 @asynccontextmanager
 async def start_program(
-    program: Program, *arguments: str
+    program: Program, *arguments: str, editor: Any = None
 ) -> AsyncIterator[tuple[EditorHarness, asyncio.subprocess.Process]]:
     """Start the program with an editor connected to its pipes. Kill it at the end if it is still running."""
     process = await asyncio.create_subprocess_exec(
@@ -48,7 +48,7 @@ async def start_program(
     )  # fmt: skip
     assert process.stdin is not None
     assert process.stdout is not None
-    editor = FakeEditor()
+    editor = editor or FakeEditor()
     recorder = OutputRecorder(process.stdout, editor)
     recorder_task = asyncio.ensure_future(recorder.run())
     editor.connection = ClientSideConnection(

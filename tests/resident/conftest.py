@@ -12,6 +12,7 @@ import pytest
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.interrupt import ProcessInterrupt
+from kimi_tui.resident.editor_link import EditorLink
 from kimi_tui.resident.remote_engine import RemoteEngine
 from kimi_tui.resident.serve import listen_for_clients, serve_sessions
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire
@@ -33,6 +34,7 @@ class PlayedSession:
 
     wire: Wire
     info: SessionInfo
+    editor: EditorLink = field(default_factory=EditorLink)
     commands: list[Command] = field(default_factory=list)
     opened: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -68,11 +70,12 @@ class PlayedSessions:
     def find(self, options: dict[str, Any]) -> str | None:
         return options.get("session")
 
-    async def serve(self, wire: Wire, options: dict[str, Any]) -> None:
+    async def serve(self, wire: Wire, options: dict[str, Any], editor: EditorLink) -> None:
         if self.failure is not None:
             raise self.failure
         session_id = options.get("session") or f"new-{len(self.sessions)}"
         session = self.sessions[session_id] = self.build(wire, session_info(session_id))
+        session.editor = editor
         await session.serve()
 
 

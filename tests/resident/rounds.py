@@ -24,7 +24,7 @@ from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.resident_client import ensure_engine, stop_engine
-from kimi_tui.cli.resident_sessions import to_engine_options
+from kimi_tui.cli.resident_options import to_engine_options
 from kimi_tui.cli.run_paths import RunPaths
 from kimi_tui.resident.remote_engine import RemoteEngine
 from kimi_tui.version import __version__
