@@ -20,6 +20,7 @@ from kimi_tui.history.snapshots.stat_cache import CachedFolder, StatCache, StatK
 
 _NOTHING = CachedFolder()
 _CHECK_EVERY = 64
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class TooManyFiles(Exception):
@@ -98,17 +99,15 @@ class Scanner:
 
         `stale`: ignore rules may have changed. `newly_covered`: the directory was ignored before.
         """
-        path = absolute_path(self._root, folder)
         try:
-            with os.scandir(path) as scan:
-                dir_entries = list(scan)
+            found = _stat_members(absolute_path(self._root, folder))
         except OSError as error:
             is_deleted = isinstance(error, FileNotFoundError) and (folder == "" or folder.endswith("/"))
             if not is_deleted:
                 self._result.unreadable[folder] = error.strerror or "can't be read"
                 return []
-            dir_entries = []
-        self._count(len(dir_entries))
+            found = []
+        self._count(len(found))
         cached = self._cache.folders.get(folder)
         keys = cached.keys if cached is not None else {}
         skipped = cached.skipped if cached is not None and not stale else frozenset()
@@ -116,34 +115,24 @@ class Scanner:
         subfolders: list[tuple[str, bool, bool]] = []
         changed: list[tuple[str, os.stat_result]] = []
         n_unchanged = 0
-        for entry in dir_entries:
-            name = entry.name
+        known = {} if stale else keys
+        for name, info in found:
             if name in skipped:
                 continue
-            try:
-                info = entry.stat(follow_symlinks=False)
-            except OSError:
-                continue
-            key = keys.get(name)
-            mode = info.st_mode
-            if key is None or stale:
-                changed.append((name, info))
-            elif mode & 0o170000 == 0o040000:
-                if key == (mode,):
-                    n_unchanged += 1
-                    subfolders.append((prefix + name, False, newly_covered))
-                else:
-                    changed.append((name, info))
-            elif key == (info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino, mode):
+            key = known.get(name)
+            if key == key_of(info):
                 n_unchanged += 1
+            elif key == (info.st_mode,) and stat.S_ISDIR(info.st_mode):
+                n_unchanged += 1
+                subfolders.append((prefix + name, False, newly_covered))
             else:
                 changed.append((name, info))
         if not changed and n_unchanged == len(keys) and cached is not None:
             return subfolders
-        names = {entry.name for entry in dir_entries}
+        names = {name for name, _ in found}
         changed_names = {name for name, _ in changed}
         if not stale and cached is not None and _rules_changed(names, changed_names, cached):
-            self._n_files -= len(dir_entries)
+            self._n_files -= len(found)
             return self._scan_folder(folder, True, newly_covered)
         return subfolders + self._process_changed(
             folder, changed, names, cached or _NOTHING, stale=stale, newly_covered=newly_covered
@@ -224,6 +213,32 @@ class Scanner:
             raise TooManyFiles
         if self._n_folders % _CHECK_EVERY == 0:
             self._deadline.check(self._n_files)
+
+
+def _stat_members(folder: str) -> list[tuple[str, os.stat_result]]:
+    """Return the names in a directory, with what `lstat` returns for them. Raises OSError.
+
+    Their paths are resolved from the open directory: the whole path takes the system longer.
+    """
+    handle = os.open(folder, _OPEN_FLAGS) if os.scandir in os.supports_fd else None
+    try:
+        with os.scandir(folder if handle is None else handle) as scan:
+            try:
+                return [(entry.name, entry.stat(follow_symlinks=False)) for entry in scan]
+            except OSError:  # one was just removed
+                pass
+        with os.scandir(folder if handle is None else handle) as scan:
+            return [(entry.name, info) for entry in scan if (info := _lstat(entry)) is not None]
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _lstat(entry: "os.DirEntry[str]") -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
 
 
 def _rules_changed(names: set[str], changed_names: set[str], cached: CachedFolder) -> bool:

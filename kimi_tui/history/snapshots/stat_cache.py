@@ -7,8 +7,9 @@ coarse, so a file that changed within `RACY_NS` before it was read is read again
 import json
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from os import stat_result
 from pathlib import Path
 from typing import NamedTuple
@@ -23,9 +24,10 @@ StatKey = tuple[int, ...]
 """(mtime, ctime, size, inode, mode) of a file, (mode,) of a directory, as returned by `os.stat`."""
 
 
-def key_of(info: stat_result) -> StatKey:
-    """Return the key that shows whether a file has changed."""
-    return (info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino, info.st_mode)
+key_of: Callable[[stat_result], StatKey] = attrgetter(
+    "st_mtime_ns", "st_ctime_ns", "st_size", "st_ino", "st_mode"
+)
+"""Returns the key that shows whether a file has changed. Scans call it for each file."""
 
 
 def stable_key(key: StatKey) -> StatKey:
