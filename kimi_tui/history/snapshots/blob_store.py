@@ -29,6 +29,8 @@ _DIGEST_BYTES = 20
 _SMALL = 1 << 20
 _MANY_SMALL = 16
 """A collection merges packs smaller than `_SMALL` bytes once there are this many."""
+_MANY_BLOBS = 2000
+"""Packs with more blobs are searched, since a list of all digests would take too much memory."""
 
 
 class BlobMissing(Exception):
@@ -85,6 +87,8 @@ class BlobStore:
         self._packs: dict[str, Pack] = {}
         self._scanned_packs: set[str] = set()
         self._pack_by_digest: dict[str, Pack] = {}
+        """The packs with few blobs."""
+        self._large_packs: list[Pack] = []
         self._pack_by_list: dict[str, Pack] = {}
         self._loose_digests: set[str] = set()
 
@@ -125,7 +129,11 @@ class BlobStore:
 
     def has(self, digest: str) -> bool:
         """Return whether the content is stored."""
-        return digest in self._loose_digests or digest in self._pack_by_digest or digest in self._pack_by_list
+        return (
+            digest in self._loose_digests
+            or digest in self._pack_by_list
+            or self._pack_with(digest) is not None
+        )
 
     def read(self, digest: str) -> bytes:
         """Return stored content. Raises BlobMissing if it is missing or damaged."""
@@ -171,6 +179,7 @@ class BlobStore:
         self._repack(needed)
         for index in (self._packs, self._scanned_packs, self._pack_by_digest, self._pack_by_list):
             index.clear()
+        self._large_packs.clear()
         self.open()
 
     def _repack(self, needed: Collection[str]) -> None:
@@ -216,10 +225,10 @@ class BlobStore:
 
     def _register_pack(self, pack: Pack) -> None:
         self._packs[pack.path.name] = pack
-        for (
-            digest
-        ) in pack.digests:  # one by one: a single update with 100,000 digests would block all threads
-            self._pack_by_digest[digest] = pack
+        if len(pack) > _MANY_BLOBS:
+            self._large_packs.append(pack)
+        else:
+            self._pack_by_digest.update(dict.fromkeys(pack.digests, pack))
         for digest in pack.lists:
             self._pack_by_list[digest] = pack
 
@@ -229,7 +238,7 @@ class BlobStore:
             self._scan_packs()
         if (
             digest in self._loose_digests
-            or digest in self._pack_by_digest
+            or self._pack_with(digest) is not None
             or (pack := self._pack_by_list.get(digest)) is None
         ):
             return None
@@ -246,16 +255,22 @@ class BlobStore:
         raise BlobMissing(digest)
 
     def _copies(self, digest: str) -> Iterator[bytes]:
-        if (pack := self._pack_by_digest.get(digest)) is not None:
+        if (pack := self._pack_with(digest)) is not None:
             with suppress(OSError, zlib.error):
                 yield pack.read(digest)
         with suppress(OSError, zlib.error):
             yield zlib.decompress(self._path(digest).read_bytes())
         if pack is None:
             self._scan_packs()
-            if (pack := self._pack_by_digest.get(digest)) is not None:
+            if (pack := self._pack_with(digest)) is not None:
                 with suppress(OSError, zlib.error):
                     yield pack.read(digest)
+
+    def _pack_with(self, digest: str) -> Pack | None:
+        """Return a pack that contains the content as one blob."""
+        if (pack := self._pack_by_digest.get(digest)) is not None:
+            return pack
+        return next((pack for pack in self._large_packs if pack.has(digest)), None)
 
     def _path(self, digest: str) -> Path:
         return self._loose_dir / digest[:2] / digest[2:]

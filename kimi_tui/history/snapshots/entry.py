@@ -26,6 +26,15 @@ class Entry(NamedTuple):
     """The mtime in ns of an omitted entry, to detect changes."""
 
 
+_MODES: dict[int, int] = {}
+"""Modes by themselves."""
+
+
+def share_mode(mode: int) -> int:
+    """Return `mode` as one object for all entries and stat keys: there are few different ones."""
+    return _MODES.setdefault(mode, mode)
+
+
 Entries = Mapping[str, Entry]
 Changes = Mapping[str, Entry | None]
 """Path -> its new entry; None if it was removed."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kimi_tui.history.snapshots.attributes.file_attributes import FileAttributes, read_attributes
 from kimi_tui.history.snapshots.blob_store import BlobSink, max_whole_size
-from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.entry import Entry, share_mode
 from kimi_tui.history.snapshots.stat_cache import StatKey, stable_key
 
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -48,7 +48,7 @@ def store_content(
     FileNotFoundError, OSError if the content can't be stored, and what `check` raises.
     """
     mtime, _, size, _, kind_and_mode = stat_key
-    mode = stat.S_IMODE(kind_and_mode)
+    mode = share_mode(stat.S_IMODE(kind_and_mode))
     if size > limit:
         return StoredContent(_too_large_entry(mode, size, mtime), stat_key)
     cache_key = stable_key(stat_key)
@@ -68,7 +68,7 @@ def store_content(
                 entry = Entry("file", mode, size, sink.put(data))
                 return StoredContent(entry, cache_key, read_attributes(file, os.fstat(file)))
         info = os.fstat(file)
-        mode = stat.S_IMODE(info.st_mode)
+        mode = share_mode(stat.S_IMODE(info.st_mode))
         if not stat.S_ISREG(info.st_mode):
             return StoredContent(Entry("omitted", mode, 0, "not a regular file"), stat_key)
         os.lseek(file, 0, os.SEEK_SET)

@@ -19,14 +19,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.filesystem import APPEND_FLAGS, LOCAL_FILE_SYSTEM, FileSystem, sync_folder, write_all
 from kimi_tui.history.snapshots.attributes.file_attributes import Attributes, FileAttributes
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
-from kimi_tui.history.snapshots.chunked_json import decode, encode
-from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply_changes
+from kimi_tui.history.snapshots.chunked_json import decode, encode_lines
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, Kind, apply_changes, share_mode
 from kimi_tui.history.snapshots.rename_detection import Renames
 
 MAX_CHAIN = 4096
@@ -37,6 +37,7 @@ _MAX_WHOLE_AGE_S = 86400
 So old segments can be deleted even if sessions follow each other without a break.
 """
 _HEADER = struct.Struct(">IIB")
+_KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
 _SUFFIX = ".manifests"
 _INDEX_SUFFIX = ".paths"
 _LEVEL = 6
@@ -69,7 +70,7 @@ class Manifest:
     time: float
     changes: Changes
     """Changes since the parent. Without a parent, all entries."""
-    whole: Entries | None
+    whole: dict[str, Entry] | None
     is_complete: bool = True
     """Whether the state lists all covered files. Otherwise others may exist that no scan has looked for."""
     renames: Renames = field(default_factory=dict)
@@ -152,7 +153,7 @@ class ManifestLog:
             record["attributes"] = {
                 path: each.to_json() if each is not None else None for path, each in recorded.items()
             }
-        frame = _encode_frame(encode(record), whole=whole)
+        frame = _encode_frame(encode_lines(record), whole=whole)
         segment, offset = self._append_frame(frame)
         if whole:
             self._chain, self._chain_bytes, self._whole_bytes = 0, 0, len(frame)
@@ -183,7 +184,7 @@ class ManifestLog:
                 break
             record = self.read(record.parent)
         self._whole_times[manifest] = record.time
-        state = dict(record.whole or {})
+        state = record.whole or {}
         attributes = dict(record.attributes) if record.whole is not None else {}
         for each in reversed(records):
             apply_changes(each.changes, state)
@@ -364,8 +365,10 @@ def segment_of(manifest: str) -> str:
     return manifest.rpartition(":")[0]
 
 
-def _encode_frame(payload: bytes, *, whole: bool) -> bytes:
-    data = zlib.compress(payload, _LEVEL_OF_WHOLE if whole else _LEVEL)
+def _encode_frame(lines: Iterable[bytes], *, whole: bool) -> bytes:
+    compressor = zlib.compressobj(_LEVEL_OF_WHOLE if whole else _LEVEL)
+    pieces = [compressor.compress(line) for line in lines]
+    data = b"".join((*pieces, compressor.flush()))
     return _HEADER.pack(len(data), zlib.crc32(data), whole) + data
 
 
@@ -413,10 +416,11 @@ def _to_json(
 
 
 def _from_json(manifest: str, data: bytes) -> Manifest:
-    record = decode(zlib.decompress(data))
-    whole = _parse_entries(record["whole"]) if "whole" in record else None
-    changes: dict[str, Entry | None] = dict(_parse_entries(record["set"]) if "set" in record else whole or {})
-    changes |= dict.fromkeys(record.get("gone", ()))
+    record = decode(zlib.decompress(data), {"whole": _parse_entries, "set": _parse_entries})
+    whole: dict[str, Entry] | None = record.get("whole")
+    changes: Changes = record.get("set", whole or {})
+    if gone := record.get("gone"):
+        changes = {**changes, **dict.fromkeys(gone)}
     return Manifest(
         manifest,
         record["parent"],
@@ -434,4 +438,8 @@ def _from_json(manifest: str, data: bytes) -> Manifest:
 
 
 def _parse_entries(fields_by_path: Mapping[str, list[Any]]) -> dict[str, Entry]:
+    """Return entries that share equal kinds and modes: a state may have 100,000 of them."""
+    for fields in fields_by_path.values():
+        fields[0] = _KINDS.get(fields[0], fields[0])
+        fields[1] = share_mode(fields[1])
     return {path: Entry(*fields) for path, fields in fields_by_path.items()}

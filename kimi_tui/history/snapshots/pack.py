@@ -12,6 +12,8 @@ Content that was split into pieces has a piece list: a record whose size has the
 import os
 import struct
 import zlib
+from array import array
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -68,7 +70,9 @@ class Pack:
         self._index = index
         records = range(0, len(index), _RECORD.size)
         lists = {at for at in records if index[at + _SIZE_AT] & 0x80}
-        self._blobs = {index[at : at + _DIGEST].hex(): at for at in records if at not in lists}
+        blobs = (at for at in records if at not in lists)
+        self._blobs = array("L", sorted(blobs, key=lambda at: index[at : at + _DIGEST]))
+        """Offsets of the records in the index, ordered by digest: a pack may have 100,000 of them."""
         self._lists = {index[at : at + _DIGEST].hex(): at for at in sorted(lists)}
         self._frames: OrderedDict[int, bytes] = OrderedDict()
 
@@ -86,10 +90,18 @@ class Pack:
             file.seek(index)
             return cls(path, file.read(count * _RECORD.size))
 
+    def __len__(self) -> int:
+        """Return the number of its blobs."""
+        return len(self._blobs)
+
     @property
-    def digests(self) -> Collection[str]:
+    def digests(self) -> Iterator[str]:
         """The digests of its blobs."""
-        return self._blobs.keys()
+        return (self._index[at : at + _DIGEST].hex() for at in self._blobs)
+
+    def has(self, digest: str) -> bool:
+        """Return whether it contains a blob."""
+        return self._find(digest) is not None
 
     @property
     def lists(self) -> Collection[str]:
@@ -103,12 +115,22 @@ class Pack:
 
     def read(self, digest: str) -> bytes:
         """Return a blob. Raises OSError, zlib.error."""
-        return self._read_record(self._blobs[digest])
+        record = self._find(digest)
+        if record is None:
+            raise KeyError(digest)
+        return self._read_record(record)
 
     def pieces_of(self, digest: str) -> list[str]:
         """Return the digests of the pieces of split content. Raises OSError, zlib.error."""
         names = self._read_record(self._lists[digest]).hex()
         return [names[at : at + 2 * _DIGEST] for at in range(0, len(names), 2 * _DIGEST)]
+
+    def _find(self, digest: str) -> int | None:
+        """Return the record of a blob in the index."""
+        name, index, blobs = bytes.fromhex(digest), self._index, self._blobs
+        at = bisect_left(blobs, name, key=lambda record: index[record : record + _DIGEST])
+        found = at < len(blobs) and index[blobs[at] : blobs[at] + _DIGEST] == name
+        return blobs[at] if found else None
 
     def _read_record(self, record: int) -> bytes:
         _, offset, length, start, size = _RECORD.unpack_from(self._index, record)

@@ -16,17 +16,18 @@ from typing import NamedTuple
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.filesystem import FileSystem, replace_file
-from kimi_tui.history.snapshots.chunked_json import MAX_ITEMS, chunks, encode_compact
-from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.chunked_json import MAX_ITEMS, chunks, encode_compact, split_lines
+from kimi_tui.history.snapshots.entry import Entry, share_mode
 
 RACY_NS = 2_000_000_000
 StatKey = tuple[int, ...]
 """(mtime, ctime, size, inode, mode) of a file, (mode,) of a directory, as returned by `os.stat`."""
+_SHARED_KEYS: dict[int, StatKey] = {}
+"""Keys of directories, by mode."""
 
 
-key_of: Callable[[stat_result], StatKey] = attrgetter(
-    "st_mtime_ns", "st_ctime_ns", "st_size", "st_ino", "st_mode"
-)
+_ATTRIBUTES = ("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino", "st_mode")
+key_of: Callable[[stat_result], StatKey] = attrgetter(*_ATTRIBUTES)
 """Returns the key that shows whether a file has changed. Scans call it for each file."""
 
 
@@ -102,16 +103,27 @@ def save_stat_cache(fs: FileSystem, path: Path, cache: StatCache, manifest: str)
 def load_stat_cache(path: Path) -> tuple[StatCache, str] | None:
     """Return a saved cache and its manifest id; None if there is no usable one."""
     try:
-        head, *lines = zlib.decompress(path.read_bytes()).split(b"\n")
-        record = json.loads(head)
+        lines = split_lines(zlib.decompress(path.read_bytes()))
+        record = json.loads(next(lines))
         cache = StatCache(rules=str(record["rules"]))
         for line in lines:
             for name, keys, skipped in json.loads(line):
                 folder = cache.folders.setdefault(name, CachedFolder(skipped=frozenset(skipped)))
-                folder.keys.update((file, tuple(key)) for file, key in keys.items())
+                folder.keys.update((file, _load_key(key)) for file, key in keys.items())
         return cache, str(record["manifest"])
     except (OSError, zlib.error, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _load_key(values: list[int]) -> StatKey:
+    """Return a saved key, which shares equal numbers with others."""
+    if len(values) == 1:
+        return _SHARED_KEYS.setdefault(values[0], (values[0],))
+    if len(values) == len(_ATTRIBUTES):
+        if values[1] == values[0]:
+            values[1] = values[0]
+        values[4] = share_mode(values[4])
+    return tuple(values)
 
 
 def _lines(cache: StatCache) -> Iterator[bytes]:
