@@ -321,6 +321,10 @@ class WorkspaceSettings(_Table):
     """How views are made. `auto`: with overlayfs where the system supports it. `none`: commands change the
     working directory directly.
     """
+    max_mb: int = Field(10_000, ge=1)
+    """How much a command may write in its view, in MB. It is stopped if it writes more, or before the disk is
+    full, and its changes are discarded.
+    """
 
 
 class WebSettings(_Table):

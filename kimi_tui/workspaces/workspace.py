@@ -24,6 +24,11 @@ class Workspace(Protocol):
         """What the last command did besides changing files, known after `finish` if it had bounds."""
         ...
 
+    @property
+    def stop_reason(self) -> str:
+        """Why the last command was ended before it was done; empty if it wasn't."""
+        ...
+
     async def start_process(
         self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
     ) -> CommandProcess:
@@ -67,6 +72,7 @@ class DirectWorkspace:
 
     is_private = False
     report = RunReport()
+    stop_reason = ""
 
     def __init__(self) -> None:
         self._starter = DirectStarter()

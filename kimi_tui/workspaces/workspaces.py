@@ -26,6 +26,7 @@ from kimi_tui.workspaces.overlay.layer_pool import LayerPool
 from kimi_tui.workspaces.overlay.mounted_layer import MountedLayer
 from kimi_tui.workspaces.overlay.overlay_workspace import OverlayWorkspace
 from kimi_tui.workspaces.overlay.supervisor_client import Mode, SupervisorClient, ViewUnavailable
+from kimi_tui.workspaces.overlay.write_limit import WriteLimit
 from kimi_tui.workspaces.sandbox.policy import SandboxPolicy
 from kimi_tui.workspaces.view_roots import RootsUnsupported, find_covered_dirs, find_view_roots
 from kimi_tui.workspaces.workspace import Backend, DirectWorkspace, Workspace
@@ -55,17 +56,20 @@ class Workspaces:
         data_dir: Path,
         *,
         choice: BackendChoice = "auto",
+        limit: WriteLimit = WriteLimit(),
         modes: Sequence[Mode] = (),
         platform: str = sys.platform,
     ) -> None:
         """Create the workspaces. `data_dir` contains records and layers, in `workspaces/`.
 
         `modes` are the ways to create views, best first; by default those that the user's privileges allow.
+        Commands that write more than `limit` are ended.
         """
         self._data_dir = data_dir
         self._folder = data_dir / "workspaces"
         self._records = OpenRecords(self._folder)
         self._choice = choice
+        self._limit = limit
         self._platform = platform
         self._modes: Sequence[Mode] = modes or (("root", "user") if os.geteuid() == 0 else ("user",))
         self._client: SupervisorClient | None = None
@@ -146,7 +150,9 @@ class Workspaces:
         limits = None
         if bounds is not None:
             limits = CommandBounds(find_bubblewrap(), bounds, layer=mounted.layer, watched=watched)
-        workspace = OverlayWorkspace(self._client, self._records, mounted, owner, lock, limits)
+        workspace = OverlayWorkspace(
+            self._client, self._records, mounted, owner, lock, limits, limit=self._limit
+        )
         try:
             yield workspace
         finally:
@@ -169,7 +175,7 @@ class Workspaces:
             limits = None
             if bounds is not None:
                 limits = CommandBounds(find_bubblewrap(), bounds, layer=mounted.layer, watched=())
-            overlay = OverlayView(view, mounted.layer, limits)
+            overlay = OverlayView(view, mounted.layer, limits, limit=self._limit)
             is_reachable = await asyncio.to_thread(overlay.is_reachable)
             try:
                 if is_reachable:
@@ -203,11 +209,13 @@ class Workspaces:
             raise OSError(self.problem)
         pool, view = self._pool, mounted.take_view()
         assert view is not None
-        is_reachable = await asyncio.to_thread(OverlayView(view, mounted.layer).is_reachable)
+        is_reachable = await asyncio.to_thread(
+            OverlayView(view, mounted.layer, limit=self._limit).is_reachable
+        )
         limits = None
         if bounds is not None:
             limits = CommandBounds(find_bubblewrap(), bounds, layer=mounted.layer, watched=())
-        lasting = LastingView(self._client, mounted, view, limits)
+        lasting = LastingView(self._client, mounted, view, limits, limit=self._limit)
         try:
             if not is_reachable:
                 self.problem = msg("this program can't read the files of a private view")

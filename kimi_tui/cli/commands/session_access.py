@@ -25,6 +25,7 @@ from kimi_tui.wire.commands import PlanRevert, PlanSwitch, Redo, Revert, SwitchB
 from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import Event, Reverted
 from kimi_tui.wire.timeline import Comparison, RevertPlan, SessionForked
+from kimi_tui.workspaces.overlay.write_limit import WriteLimit
 from kimi_tui.workspaces.workspaces import Workspaces
 
 E = TypeVar("E", bound=Event)
@@ -129,7 +130,7 @@ async def open_session_for_command(
 async def open_workspaces(session: Session) -> AsyncIterator[Workspaces]:
     """Open the workspaces of a session's working directory. Raises ConfigError."""
     settings = settings_of(read_config(data_dir=data_dir(), work_dir=session.work_dir)).workspaces
-    workspaces = Workspaces(data_dir(), choice=settings.backend)
+    workspaces = Workspaces(data_dir(), choice=settings.backend, limit=WriteLimit(max_mb=settings.max_mb))
     try:
         yield workspaces
     finally:

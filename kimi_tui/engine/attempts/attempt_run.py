@@ -155,6 +155,7 @@ class AttemptRun:
                         observer.update(new)
                     current = new
                 state, problem = judge_run(process.result(), output)
+                problem = view.stop_reason or problem
             finally:
                 process.cancel()
                 await asyncio.wait([process])

@@ -28,6 +28,7 @@ from kimi_tui.tools.shell.trial_runs import TrialRuns
 from kimi_tui.tools.todo import TodoStore
 from kimi_tui.tools.web.page_fetcher import PageFetcher
 from kimi_tui.tools.web.search import SearchService
+from kimi_tui.workspaces.overlay.write_limit import WriteLimit
 from kimi_tui.workspaces.sandbox.sandbox import CommandSandbox
 from kimi_tui.workspaces.workspaces import Workspaces
 
@@ -64,7 +65,11 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
     if sandbox is not None:
         core.workspace.bounds = sandbox
         resources.push_async_callback(sandbox.close)
-    workspaces = Workspaces(options.data_dir, choice=settings.workspaces.backend)
+    workspaces = Workspaces(
+        options.data_dir,
+        choice=settings.workspaces.backend,
+        limit=WriteLimit(max_mb=settings.workspaces.max_mb),
+    )
     resources.push_async_callback(workspaces.close)
     shell = Shell(environment=core.environment, process_registry=process_registry, sandbox=sandbox)
     resources.push_async_callback(shell.close)

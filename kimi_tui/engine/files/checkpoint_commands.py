@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kimi_tui.base.child_environment import ChildEnvironment
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.checkpoint_views import CheckpointViews
 from kimi_tui.history.snapshots.entry import Changes
 from kimi_tui.tools.shell.shell import NO_VARIABLES, Shell, ShellSandbox
@@ -93,9 +94,12 @@ class CheckpointCommands:
             finally:
                 await shell.close()
             duration_s = time.monotonic() - start
+            stopped = (
+                msg("The command was stopped: {reason}.", reason=view.stop_reason) if view.stop_reason else ""
+            )
         return CheckpointRun(
             verdict=_verdict_of(ended.status),
-            output=output.text,
+            output=f"{output.text}\n{stopped}".strip("\n"),
             timed_out=ended.timed_out,
             duration_s=duration_s,
             is_copy=view.is_copy,

@@ -108,7 +108,8 @@ def detect_from_scan(
                 continue
             detected.n_read += 1
             detected.keys[path] = key
-            detected.attributes[path] = attributes
+            if attributes is not None or path in entries:
+                detected.attributes[path] = attributes
             if entry.version and free_space < size <= limits.file:
                 if size <= limits.total and _is_probably_unchanged(entries.get(path), entry):
                     detected.keys[path] = ()  # a later capture with enough space decides

@@ -16,7 +16,7 @@ from kimi_tui.base.ids import is_temporary_name
 from kimi_tui.history.snapshots.coverage_rules import IGNORE_FILE, CoverageRules
 from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entry, absolute_path
-from kimi_tui.history.snapshots.stat_cache import CachedFolder, StatCache, StatKey, key_of
+from kimi_tui.history.snapshots.stat_cache import CachedFolder, StatCache, StatKey, key_of, share_numbers
 
 _NOTHING = CachedFolder()
 _CHECK_EVERY = 64
@@ -168,7 +168,7 @@ class Scanner:
                 if name in cached.keys:
                     self._drop(path, self._result.newly_ignored)
                 continue
-            key = (info.st_mode,) if is_folder else key_of(info)
+            key = share_numbers((info.st_mode,) if is_folder else key_of(info))
             if cached.keys.get(name) == key:
                 keys[name] = key
                 if is_folder:

@@ -7,7 +7,7 @@ coarse, so a file that changed within `RACY_NS` before it was read is read again
 import json
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from os import stat_result
@@ -109,21 +109,20 @@ def load_stat_cache(path: Path) -> tuple[StatCache, str] | None:
         for line in lines:
             for name, keys, skipped in json.loads(line):
                 folder = cache.folders.setdefault(name, CachedFolder(skipped=frozenset(skipped)))
-                folder.keys.update((file, _load_key(key)) for file, key in keys.items())
+                folder.keys.update((file, share_numbers(key)) for file, key in keys.items())
         return cache, str(record["manifest"])
     except (OSError, zlib.error, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _load_key(values: list[int]) -> StatKey:
-    """Return a saved key, which shares equal numbers with others."""
-    if len(values) == 1:
-        return _SHARED_KEYS.setdefault(values[0], (values[0],))
-    if len(values) == len(_ATTRIBUTES):
-        if values[1] == values[0]:
-            values[1] = values[0]
-        values[4] = share_mode(values[4])
-    return tuple(values)
+def share_numbers(key: Sequence[int]) -> StatKey:
+    """Return a key that shares equal numbers with others: a cache may have 100,000 of them."""
+    if len(key) == 1:
+        return _SHARED_KEYS.setdefault(key[0], (key[0],))
+    if len(key) != len(_ATTRIBUTES):
+        return tuple(key)
+    mtime, ctime, size, inode, mode = key
+    return mtime, mtime if mtime == ctime else ctime, size, inode, share_mode(mode)
 
 
 def _lines(cache: StatCache) -> Iterator[bytes]:

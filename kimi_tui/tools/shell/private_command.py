@@ -6,7 +6,9 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from kimi_tui.base.errors import ShellUnavailable
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.shielding import run_in_thread_shielded, run_shielded
 from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.tools.change_tracker import PendingCommit
@@ -135,6 +137,9 @@ class PrivateCommands:
             except BaseException:
                 await run_shielded(self._commit(workspace, line.text, command))
                 raise
+            if workspace.stop_reason:
+                await workspace.discard()
+                raise stopped_command(workspace.stop_reason)
             if reason and not exit_.timed_out:
                 await workspace.discard()
                 raise MustRunDirectly(reason)
@@ -185,6 +190,14 @@ class PrivateCommands:
         with file, open(effect.source, "rb") as source:  # noqa: PTH123 - bytes that aren't UTF-8
             shutil.copyfileobj(source, file)
         return path
+
+
+def stopped_command(reason: str) -> ShellUnavailable:
+    """Return the error for a command that was ended since it wrote too much."""
+    return ShellUnavailable(
+        msg("The command was stopped: {reason}. Its changes were discarded.", reason=reason),
+        hint="Write less at a time. The user can set `max_mb` under [workspaces] in the config.",
+    )
 
 
 def _can_be_saved(effect: PathEffect) -> bool:

@@ -20,7 +20,7 @@ from kimi_tui.tools.shell.effect_summary import build_changes, select_effects, s
 from kimi_tui.tools.shell.foreground_command import ForegroundCommand
 from kimi_tui.tools.shell.output_pipe import OutputReceiver
 from kimi_tui.tools.shell.output_tail import OutputTail
-from kimi_tui.tools.shell.private_command import PrivateCommands, PrivateRun
+from kimi_tui.tools.shell.private_command import PrivateCommands, PrivateRun, stopped_command
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
 from kimi_tui.wire.display_blocks import ShellBlock
 from kimi_tui.workspaces.effects import CommitPlan
@@ -165,8 +165,13 @@ class TrialRuns:
     async def _check_run(
         self, workspace: Workspace, exit_: ExitStatus, output: str, approval: Approval
     ) -> None:
-        """Raise MustAskFirst if the command may have failed due to the bounds."""
+        """Raise MustAskFirst if the command may have failed due to the bounds.
+
+        Raises ShellUnavailable if it wrote too much.
+        """
         reason = await workspace.finish(output)
+        if workspace.stop_reason:
+            raise stopped_command(workspace.stop_reason)
         if reason and not exit_.timed_out:
             raise MustAskFirst(reason)
         if exit_.status == 0:

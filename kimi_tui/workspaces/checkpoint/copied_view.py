@@ -29,6 +29,7 @@ class CopiedView:
 
     is_copy = True
     is_bounded = False
+    stop_reason = ""
 
     def __init__(self, folder: Path, tree: PrivateTree) -> None:
         self._folder = folder

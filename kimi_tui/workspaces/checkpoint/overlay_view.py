@@ -7,10 +7,11 @@ from pathlib import Path
 
 from kimi_tui.workspaces.checkpoint.private_view import ChangedPath, PrivateTree
 from kimi_tui.workspaces.command_process import CommandProcess
-from kimi_tui.workspaces.overlay.command_bounds import CommandBounds
+from kimi_tui.workspaces.overlay.command_bounds import CommandBounds, written_folders
 from kimi_tui.workspaces.overlay.layer import Layer
 from kimi_tui.workspaces.overlay.layer_reader import LayerReader
 from kimi_tui.workspaces.overlay.supervisor_client import MountedView
+from kimi_tui.workspaces.overlay.write_limit import WriteGuard, WriteLimit
 
 
 class OverlayView:
@@ -21,7 +22,10 @@ class OverlayView:
 
     is_copy = False
 
-    def __init__(self, view: MountedView, layer: Layer, bounds: CommandBounds | None = None) -> None:
+    def __init__(
+        self, view: MountedView, layer: Layer, bounds: CommandBounds | None = None, *, limit: WriteLimit
+    ) -> None:
+        self._guard = WriteGuard(written_folders(layer, bounds), limit)
         self._view = view
         self._layer = layer
         self._bounds = bounds
@@ -43,12 +47,19 @@ class OverlayView:
         """Implement `PrivateView.start_process`."""
         if self._bounds is None:
             await self._view.start_process(argv, cwd=cwd, environment=environment, output=output)
+            self._guard.watch(self._view)
             return self._view
         line, observation = await asyncio.to_thread(self._bounds.wrap_command, argv, cwd)
         await self._view.start_process(
             line, cwd=cwd, environment=environment, output=output, observation=observation
         )
+        self._guard.watch(self._view)
         return self._view
+
+    @property
+    def stop_reason(self) -> str:
+        """Implement `PrivateView.stop_reason`."""
+        return self._guard.stop_reason
 
     @property
     def is_bounded(self) -> bool:

@@ -59,6 +59,11 @@ class PrivateView(Protocol):
         """Whether commands can't change files outside of the view."""
         ...
 
+    @property
+    def stop_reason(self) -> str:
+        """Why the command was ended before it was done; empty if it wasn't."""
+        ...
+
     def begin(self) -> None:
         """Remember the files as they are before the command, for `read_changes`. Blocks. Raises OSError."""
         ...

@@ -35,6 +35,11 @@ class CommandBounds:
         self._names = tuple(map(str, watched))
         self._other_names: dict[str, str] = {}
 
+    @property
+    def temp(self) -> Path:
+        """The directory for temporary files of commands."""
+        return self._policy.temp
+
     def wrap_command(self, argv: Sequence[str], cwd: Path) -> tuple[list[str], Observation]:
         """Return the program and arguments that run a command within the bounds, and what to observe of it.
 
@@ -85,6 +90,12 @@ class CommandBounds:
             if not stat.S_ISDIR(mode):
                 return True  # also a parent that was removed
         return False
+
+
+def written_folders(layer: Layer, bounds: CommandBounds | None) -> list[str]:
+    """Return the directories that commands in a workspace write to, instead of the real ones."""
+    temp = [str(bounds.temp)] if bounds is not None else []
+    return [layer.folder, *temp]
 
 
 def _find_other_names(names: Sequence[str], roots: Sequence[str]) -> dict[str, str]:

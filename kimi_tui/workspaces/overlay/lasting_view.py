@@ -9,9 +9,10 @@ from pathlib import Path
 from kimi_tui.workspaces.checkpoint.overlay_view import read_layer_changes
 from kimi_tui.workspaces.checkpoint.private_view import ChangedPath
 from kimi_tui.workspaces.command_process import CommandProcess
-from kimi_tui.workspaces.overlay.command_bounds import CommandBounds
+from kimi_tui.workspaces.overlay.command_bounds import CommandBounds, written_folders
 from kimi_tui.workspaces.overlay.mounted_layer import MountedLayer
 from kimi_tui.workspaces.overlay.supervisor_client import MountedView, SupervisorClient, ViewUnavailable
+from kimi_tui.workspaces.overlay.write_limit import WriteGuard, WriteLimit
 
 _END_GRACE_S = 0.5
 """How long processes that a command left may take to end."""
@@ -33,7 +34,10 @@ class LastingView:
         mounted: MountedLayer,
         view: MountedView,
         bounds: CommandBounds | None = None,
+        *,
+        limit: WriteLimit,
     ) -> None:
+        self._guard = WriteGuard(written_folders(mounted.layer, bounds), limit)
         self._client = client
         self._mounted = mounted
         self._view = view
@@ -53,6 +57,8 @@ class LastingView:
         self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
     ) -> CommandProcess:
         """Implement `ProcessStarter.start_process`."""
+        if self.stop_reason:
+            raise OSError(self.stop_reason)
         if self._view.pid or self._view.has_ended:
             await self._mount_again()
         if self._bounds is None:
@@ -66,7 +72,13 @@ class LastingView:
                 output=output,
                 observation=observation,
             )
+        self._guard.watch(self._view)
         return self._view
+
+    @property
+    def stop_reason(self) -> str:
+        """Why commands were ended; empty if none was. Then no other one can start."""
+        return self._guard.stop_reason
 
     async def finish(self) -> int:
         """Return how many processes the last command left running. They end before the next command."""

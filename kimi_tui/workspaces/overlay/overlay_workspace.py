@@ -11,7 +11,7 @@ from kimi_tui.workspaces.commit_lock import CommitLock
 from kimi_tui.workspaces.effects import CommitPlan, CommitResult, Effects
 from kimi_tui.workspaces.open_record import OpenRecord, OpenRecords, WorkspaceOwner
 from kimi_tui.workspaces.overlay.change_time import find_change_time
-from kimi_tui.workspaces.overlay.command_bounds import CommandBounds
+from kimi_tui.workspaces.overlay.command_bounds import CommandBounds, written_folders
 from kimi_tui.workspaces.overlay.direct_reason import find_direct_reason, find_split_links
 from kimi_tui.workspaces.overlay.layer_commit import LayerCommit
 from kimi_tui.workspaces.overlay.mounted_layer import MountedLayer
@@ -21,6 +21,7 @@ from kimi_tui.workspaces.overlay.supervisor_client import (
     SupervisorClient,
     ViewUnavailable,
 )
+from kimi_tui.workspaces.overlay.write_limit import WriteGuard, WriteLimit
 from kimi_tui.workspaces.run_report import RunReport
 
 _END_GRACE_S = 0.5
@@ -40,8 +41,11 @@ class OverlayWorkspace:
         owner: WorkspaceOwner,
         lock: CommitLock,
         bounds: CommandBounds | None = None,
+        *,
+        limit: WriteLimit,
     ) -> None:
         """Create the workspace, which owns `mounted` from then on."""
+        self._guard = WriteGuard(written_folders(mounted.layer, bounds), limit)
         self._client = client
         self._records = records
         self._mounted = mounted
@@ -91,7 +95,13 @@ class OverlayWorkspace:
                 output=output,
                 observation=observation,
             )
+        self._guard.watch(view)
         return view
+
+    @property
+    def stop_reason(self) -> str:
+        """Implement `Workspace.stop_reason`."""
+        return self._guard.stop_reason
 
     async def finish(self, output: str = "") -> str:
         """Implement `Workspace.finish`."""
