@@ -252,7 +252,7 @@ class SessionFiles:
             began=began if paths is None else 0.0,
         )
         async with self._open_call(author, paths):
-            self._calls.append(author)  # at once: a scan that begins now may find the change
+            self._calls.append(author)  # now: a scan that begins now may find the change
             try:
                 if is_captured:
                     await self._record_pending()
@@ -278,7 +278,7 @@ class SessionFiles:
         renames = _to_history_renames(self._workspace, commit.renames)
         is_captured = await self._scan(USER, paths, scan="paths")
         author = replace(author, session=author.session or self.worker.session)
-        self._calls.append(author)  # at once: a scan that begins now may find the change
+        self._calls.append(author)  # now: a scan that begins now may find the change
         try:
             if is_captured:
                 await self._record_pending()

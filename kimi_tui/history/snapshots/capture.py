@@ -305,7 +305,7 @@ class Capture:
         self._next_scan = time.monotonic() + self._limits.retry_scan_s
 
     def _resume_coverage(self, detected: DetectedChanges) -> None:
-        """Cover all files again. Nobody knows who created the files that are new since then."""
+        """Cover all files again. The authors of files that are new since then are unknown."""
         if not self.partial_coverage_reason:
             return
         self._coverage_change, self.partial_coverage_reason = self.partial_coverage_reason, ""
@@ -535,7 +535,7 @@ def _separate_later_changes(
 ) -> dict[str, Entry | None]:
     """Reduce the changes to those of a revert. Return the changes that someone made after them.
 
-    A revert changes what is planned, and creates the directories that it needs.
+    A revert changes the planned paths, and creates the directories that it needs.
     """
     own = {*planned, *renames, *renames.values()} if planned else {*detected.changes}
     later = {

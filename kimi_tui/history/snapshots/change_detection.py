@@ -181,7 +181,7 @@ def _attributes_of_folder(path: str) -> FileAttributes | None:
 
 
 class _PathContent(NamedTuple):
-    """What is at a path; by default nothing."""
+    """The entry at a path; by default none."""
 
     entry: Entry | None = None
     key: StatKey = ()
@@ -196,7 +196,7 @@ class _PathContent(NamedTuple):
 def _read_path(
     path: str, blobs: BlobStore, limits: SnapshotLimits, known_entry: Callable[[StatKey], Entry | None]
 ) -> _PathContent:
-    """Return what is at a path."""
+    """Read a path and return its entry."""
     try:
         info = os.lstat(path)
         mode, key = stat.S_IMODE(info.st_mode), key_of(info)
