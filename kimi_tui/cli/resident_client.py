@@ -129,7 +129,7 @@ def _start_engine(data_dir: Path) -> "subprocess.Popen[bytes]":
 
 async def _is_engine_running(data_dir: Path) -> bool:
     try:
-        await list_hosted_sessions(data_dir)
+        await send_hello(data_dir, Hello(version=__version__, request="prepare"))
     except (EngineNotRunning, EngineLost):  # the second one if it was killed just now
         return False
     return True

@@ -137,11 +137,11 @@ class RequestPrompter:
             if line is None:
                 return None
             if line.strip():
-                answers[question.question] = _parse_answer(line.strip(), question)
+                answers[question.question] = parse_answer(line.strip(), question)
         return QuestionResponse(request.id, answers)
 
 
-def _parse_answer(line: str, question: Question) -> str:
+def parse_answer(line: str, question: Question) -> str:
     """Return the labels of the options whose numbers `line` contains; without numbers, `line` itself."""
     if re.fullmatch(r"\d+([\s,]+\d+)*", line):
         numbers = [int(word) for word in re.findall(r"\d+", line)]

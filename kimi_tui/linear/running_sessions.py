@@ -9,9 +9,9 @@ from kimi_tui.frontend.text.running_sessions import facts_of, no_engine_text, ti
 from kimi_tui.i18n.translate import tr, translate_error
 from kimi_tui.linear.command_context import CommandContext, SessionSwitch
 from kimi_tui.linear.messages import approval_lines
-from kimi_tui.linear.requests import ask_choice
+from kimi_tui.linear.requests import ask_choice, parse_answer
 from kimi_tui.wire.events import ApprovalResponse
-from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, QuestionResponse, UserRequest
+from kimi_tui.wire.requests import ApprovalRequest, Question, QuestionRequest, QuestionResponse, UserRequest
 from kimi_tui.wire.running_session import RunningSession
 
 
@@ -107,9 +107,20 @@ async def _ask_approval(context: CommandContext, request: ApprovalRequest) -> Ap
 async def _ask_questions(context: CommandContext, request: QuestionRequest) -> QuestionResponse | None:
     answers: dict[str, str] = {}
     for question in request.questions:
-        options = [(option.label, option.label) for option in question.options]
-        chosen = await ask_choice(context, sanitize_line(question.question), options)
+        chosen = await _ask_options(context, question)
         if chosen is None:
             return None
         answers[question.question] = chosen
     return QuestionResponse(request.id, answers)
+
+
+async def _ask_options(context: CommandContext, question: Question) -> str | None:
+    """Let the user choose an option, or several if the question allows it. Return the answer, or None."""
+    title = sanitize_line(question.question)
+    if not question.multi_select:
+        return await ask_choice(context, title, [(option.label, option.label) for option in question.options])
+    context.write_line(title)
+    for number, option in enumerate(question.options, 1):
+        context.write_line(f"{number}. {sanitize_line(option.label)}")
+    line = await context.ask(tr("Option numbers, or your own answer (empty to cancel): "))
+    return parse_answer(line.strip(), question) if line is not None and line.strip() else None

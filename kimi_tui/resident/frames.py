@@ -22,7 +22,8 @@ from kimi_tui.wire.requests import Answer
 from kimi_tui.wire.running_session import RunningSession
 
 MAX_LINE_BYTES = 100 * 1024 * 1024
-EngineRequest = Literal["open", "list", "answer", "stop", "shutdown"]
+EngineRequest = Literal["open", "prepare", "list", "answer", "stop", "shutdown"]
+"""`prepare` keeps an idle engine running for a client that is about to open a session. `list` doesn't."""
 
 
 @frozen(kw_only=True)

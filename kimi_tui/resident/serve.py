@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import fcntl
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +11,12 @@ from pathlib import Path
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.interrupt import ProcessInterrupt
 from kimi_tui.base.message_text import msg
+from kimi_tui.resident.engine_socket import EngineSocket
 from kimi_tui.resident.hosted_session import SessionOpener
 from kimi_tui.resident.session_host import IDLE_S, SessionHost
-from kimi_tui.resident.socket_path import engine_dir, socket_path
 
-_BACKLOG = 64
+LOCK_NAME = "resident.lock"
+"""File in the data directory that a running engine locks."""
 
 
 class EngineRunning(KimiTuiError):
@@ -24,13 +24,13 @@ class EngineRunning(KimiTuiError):
 
 
 @contextmanager
-def listen_for_clients(data_dir: Path) -> Iterator[socket.socket]:
+def listen_for_clients(data_dir: Path) -> Iterator[EngineSocket]:
     """Listen on the socket of `data_dir`, which only its owner can open.
 
-    A lock keeps a second engine from starting. Raises EngineRunning and KimiTuiError.
+    A lock keeps a second engine from starting. It isn't in the directory of the socket, which a cleaner of
+    temporary files may delete. Raises EngineRunning and KimiTuiError.
     """
-    path = socket_path(data_dir)
-    lock = os.open(engine_dir(data_dir) / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = _open_lock(data_dir)
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -39,19 +39,15 @@ def listen_for_clients(data_dir: Path) -> Iterator[socket.socket]:
                 "The resident engine is already running.",
                 hint="`kimi-tui ps` lists its sessions. `kimi-tui serve --restart` restarts it.",
             ) from None
-        with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as listener:
-            _bind(listener, path)
-            try:
-                yield listener
-            finally:
-                path.unlink(missing_ok=True)
+        with contextlib.closing(EngineSocket(data_dir)) as socket:
+            yield socket
     finally:
         os.close(lock)
 
 
 def is_engine_locked(data_dir: Path) -> bool:
     """Return whether an engine of `data_dir` runs, even if it no longer listens. Raises KimiTuiError."""
-    lock = os.open(engine_dir(data_dir) / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = _open_lock(data_dir)
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
@@ -61,29 +57,19 @@ def is_engine_locked(data_dir: Path) -> bool:
     return False
 
 
-def _bind(listener: socket.socket, path: Path) -> None:
-    """Bind and listen at `path`. A socket that a killed engine left there is replaced.
-
-    Raises KimiTuiError.
-    """
+def _open_lock(data_dir: Path) -> int:
+    path = data_dir / LOCK_NAME
     try:
-        path.unlink(missing_ok=True)
-        before = os.umask(0o177)
-        try:
-            listener.bind(str(path))
-        finally:
-            os.umask(before)
-        listener.listen(_BACKLOG)
-        listener.setblocking(False)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise KimiTuiError(
-            msg("Can't listen on {path}: {reason}.", path=path, reason=error.strerror or error),
+            msg("Can't create {path}: {reason}.", path=path, reason=error.strerror or error),
             hint="Make the data directory writable, or set KIMI_SHARE_DIR.",
         ) from error
 
 
 async def serve_sessions(
-    listener: socket.socket,
+    socket: EngineSocket,
     *,
     opener: SessionOpener,
     version: str,
@@ -94,7 +80,7 @@ async def serve_sessions(
     async with asyncio.TaskGroup() as group:
         host = SessionHost(opener=opener, version=version, tasks=group, idle_s=idle_s)
         stopping = group.create_task(_stop_on_signal(host, interruption))
-        await host.run(listener)
+        await host.run(socket)
         stopping.cancel()
 
 

@@ -3,13 +3,14 @@
 import asyncio
 import logging
 import os
-import socket
+from contextlib import suppress
 from dataclasses import replace
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.message_text import msg
 from kimi_tui.resident.attached_client import AttachedClient
 from kimi_tui.resident.close_writer import close_writer
+from kimi_tui.resident.engine_socket import EngineSocket
 from kimi_tui.resident.frames import (
     MAX_LINE_BYTES,
     EngineReply,
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 IDLE_S = 60.0
 """Seconds after which an idle session without clients is closed, and after that the engine."""
 _HELLO_TIMEOUT_S = 10.0
+_SOCKET_CHECK_S = 2.0
+"""Seconds between checks whether clients still find the socket."""
 
 
 class SessionHost:
@@ -50,6 +53,8 @@ class SessionHost:
         self._opening = asyncio.Lock()
         """Held while a client's session is looked up and created, so that two clients get the same one."""
         self._connections: set[asyncio.StreamWriter] = set()
+        self._attached = 0
+        """Number of clients that want a session."""
         self._timers: dict[HostedSession | None, asyncio.TimerHandle] = {}
         """Timers that close idle sessions, and with the key None the engine."""
         self._stop = asyncio.Event()
@@ -60,18 +65,30 @@ class SessionHost:
         """End `run`."""
         self._stop.set()
 
-    async def run(self, listener: socket.socket) -> None:
-        """Serve clients on `listener` until the engine is idle or must stop. Then close all sessions."""
-        server = await asyncio.start_unix_server(self._handle_connection, sock=listener, limit=MAX_LINE_BYTES)
+    async def run(self, socket: EngineSocket) -> None:
+        """Serve clients on `socket` until the engine is idle or must stop. Then close all sessions."""
         self._update_engine_timer()
-        async with server:
-            await self._stop.wait()
+        while not self._stop.is_set():
+            server = await asyncio.start_unix_server(
+                self._handle_connection, sock=socket.listener, limit=MAX_LINE_BYTES
+            )
+            await self._wait_until_misplaced(socket)
             server.close()
-            await asyncio.gather(*(session.stop() for session in list(self._sessions)))
-            for writer in list(self._connections):
-                await close_writer(writer)
+        await asyncio.gather(*(session.stop() for session in list(self._sessions)))
+        for writer in list(self._connections):
+            await close_writer(writer)
         for timer in self._timers.values():
             timer.cancel()
+
+    async def _wait_until_misplaced(self, socket: EngineSocket) -> None:
+        """Return when the engine must stop, or the socket's file was deleted and there is a new one."""
+        while not self._stop.is_set():
+            if not socket.is_in_place and socket.listen_again():
+                logger.warning("the socket was deleted; listening again")
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_SOCKET_CHECK_S):
+                    await self._stop.wait()
 
     def handle_change(self, session: HostedSession) -> None:
         """Start or stop the timer that closes an idle session. Forget one that has ended."""
@@ -94,7 +111,7 @@ class SessionHost:
             self._tasks.create_task(session.stop())
 
     def _update_engine_timer(self) -> None:
-        if self._sessions or self._connections:
+        if self._sessions or self._attached:
             self._cancel_timer(None)
         elif None not in self._timers:
             self._timers[None] = asyncio.get_running_loop().call_later(self._idle_s, self._stop.set)
@@ -111,7 +128,6 @@ class SessionHost:
             writer.close()
             return
         self._connections.add(writer)
-        self._update_engine_timer()
         try:
             async with asyncio.timeout(_HELLO_TIMEOUT_S):
                 hello = parse_hello(await reader.readline())
@@ -125,7 +141,6 @@ class SessionHost:
         finally:
             await close_writer(writer)
             self._connections.discard(writer)
-            self._update_engine_timer()
 
     async def _serve(self, hello: Hello, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Handle a client's request. Raises KimiTuiError if it is refused."""
@@ -143,15 +158,17 @@ class SessionHost:
                 self._check_version(hello)
         match hello.request:
             case "open":
-                session = await self._open(hello)
+                self._attached += 1
+                self._update_engine_timer()
+                try:
+                    await self._attach(hello, reader, writer, welcome)
+                finally:
+                    self._attached -= 1
+                    self._update_engine_timer()
+            case "prepare":
+                self._cancel_timer(None)
+                self._update_engine_timer()
                 writer.write(welcome_line(welcome))
-                await AttachedClient(
-                    session,
-                    reader,
-                    writer,
-                    is_viewer=hello.is_viewer,
-                    editor_services=frozenset(hello.editor_services),
-                ).serve()
             case "list":
                 listed = tuple(session.describe() for session in self._sessions if session.is_open)
                 writer.write(welcome_line(replace(welcome, sessions=listed)))
@@ -163,6 +180,19 @@ class SessionHost:
                 description = session.describe()
                 await session.stop()
                 writer.write(welcome_line(replace(welcome, sessions=(description,))))
+
+    async def _attach(
+        self, hello: Hello, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, welcome: EngineReply
+    ) -> None:
+        session = await self._open(hello)
+        writer.write(welcome_line(welcome))
+        await AttachedClient(
+            session,
+            reader,
+            writer,
+            is_viewer=hello.is_viewer,
+            editor_services=frozenset(hello.editor_services),
+        ).serve()
 
     def _check_version(self, hello: Hello) -> None:
         if hello.version != self._version:

@@ -1,11 +1,12 @@
 """/ps in linear mode."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.linear.command_context import SessionSwitch
 from kimi_tui.wire.events import ApprovalResponse
-from kimi_tui.wire.requests import QuestionResponse
+from kimi_tui.wire.requests import QuestionRequest, QuestionResponse
 from kimi_tui.wire.running_session import encode_request
 from tests.tui.test_running_sessions import QUESTIONS, WORKING, PlayedRunningSessions, running
 
@@ -37,6 +38,16 @@ async def test_questions_of_another_session_are_answered(open_linear_app: Any) -
         await driver.wait_until(lambda: service.answers)
         answers = {"Which color?": "blue", "Which size?": "small"}
         assert service.answers == [("a1", QuestionResponse("q1", answers))]
+
+
+async def test_several_options_are_chosen_by_their_numbers(open_linear_app: Any) -> None:
+    several = QuestionRequest("q1", "c2", (replace(QUESTIONS.questions[0], multi_select=True),))
+    asking = running("a1", state="awaiting approval", requests=(encode_request(several),))
+    service = PlayedRunningSessions((asking,))
+    async with open_linear_app(running_sessions=service) as driver:
+        driver.lines.type("/ps", "1", "1", "2, 1")
+        await driver.wait_until(lambda: service.answers)
+        assert service.answers == [("a1", QuestionResponse("q1", {"Which color?": "blue, red"}))]
 
 
 async def test_without_an_engine_sessions_are_only_listed(open_linear_app: Any) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -314,6 +315,22 @@ async def test_a_session_can_be_stopped(engine: ResidentEngine) -> None:
     await send_hello(engine.data_dir, Hello(version=VERSION, request="stop", session="s-"))
     await client.end()
     assert not (await send_hello(engine.data_dir, Hello(version=VERSION, request="list"))).sessions
+
+
+async def test_lists_do_not_keep_an_idle_engine_running(data_dir: Path) -> None:
+    async with start_engine(data_dir, idle_s=0.2) as engine, asyncio.timeout(20):
+        while not engine.running.done():
+            with suppress(KimiTuiError):  # it ends
+                await send_hello(data_dir, Hello(version=VERSION, request="list"))
+            await asyncio.sleep(0.02)
+
+
+async def test_a_client_that_is_about_to_open_a_session_keeps_the_engine_running(data_dir: Path) -> None:
+    async with start_engine(data_dir, idle_s=0.5) as engine:
+        for _ in range(40):
+            await send_hello(data_dir, Hello(version=VERSION, request="prepare"))
+            await asyncio.sleep(0.02)
+        assert not engine.running.done()
 
 
 async def test_an_idle_engine_without_clients_ends(data_dir: Path) -> None:

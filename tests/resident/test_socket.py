@@ -1,6 +1,8 @@
 """The socket of the resident engine: only its owner gets in, and there is one engine."""
 
+import asyncio
 import os
+import shutil
 import stat
 import tempfile
 from pathlib import Path
@@ -13,6 +15,9 @@ from kimi_tui.resident.connection import send_hello
 from kimi_tui.resident.frames import Hello
 from kimi_tui.resident.serve import EngineRunning, is_engine_locked, listen_for_clients
 from kimi_tui.resident.socket_path import MAX_SOCKET_PATH_BYTES, engine_dir, socket_path
+from kimi_tui.wire.commands import Prompt
+from kimi_tui.wire.events import ApprovalResponse, TurnBegin
+from kimi_tui.wire.requests import ApprovalRequest
 from tests.resident.conftest import VERSION, ResidentEngine
 
 
@@ -63,6 +68,41 @@ def test_the_socket_of_a_killed_engine_is_replaced(data_dir: Path) -> None:
     with listen_for_clients(data_dir):
         assert stat.S_ISSOCK(socket_path(data_dir).stat().st_mode)
     assert not socket_path(data_dir).exists()
+
+
+async def test_the_engine_listens_again_after_its_socket_was_deleted(
+    engine: ResidentEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_host, "_SOCKET_CHECK_S", 0.02)
+    client, session = await engine.open()
+    asking = asyncio.ensure_future(session.wire.ask(ApprovalRequest("r-1", "c-1", "Bash", "run", "ls")))
+    await client.wait_for_request()
+    for _ in range(2):
+        shutil.rmtree(engine_dir(engine.data_dir))
+        with pytest.raises(EngineRunning), listen_for_clients(engine.data_dir):
+            pass
+        async with asyncio.timeout(20):
+            while not socket_path(engine.data_dir).exists():
+                await asyncio.sleep(0.01)
+    second = await engine.attach()
+    request = await second.wait_for_request()
+    second.answer(ApprovalResponse(request.id, "approve"))
+    assert await asking == ApprovalResponse("r-1", "approve")
+    client.wire.command(Prompt("still here"))  # the connection from before
+    await client.wait_for(TurnBegin("still here"))
+
+
+async def test_a_deleted_data_directory_is_not_created_again(
+    engine: ResidentEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_host, "_SOCKET_CHECK_S", 0.01)
+    client, _ = await engine.open()
+    shutil.rmtree(engine.data_dir)
+    client.wire.command(Prompt("hello"))
+    await client.wait_for(TurnBegin("hello"))
+    await asyncio.sleep(0.1)
+    assert not engine.data_dir.exists()
+    engine.data_dir.mkdir()
 
 
 async def test_another_user_learns_nothing(engine: ResidentEngine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,6 +143,26 @@ async def test_a_call_is_allowed_and_another_declined_from_the_list(open_app: An
         await harness.wait_until(lambda: "already answered" in harness.toast_text())
 
 
+async def test_several_options_are_selected_and_sent(open_app: Any) -> None:
+    several = replace(QUESTIONS.questions[0], multi_select=True)
+    request = QuestionRequest("q1", "c2", (several, QUESTIONS.questions[1]))
+    service = PlayedRunningSessions((replace(ASKING, requests=(encode_request(request),)),))
+    async with open_app(running_sessions=service) as harness:
+        await show(harness)
+        await harness.driver.press("y")  # nothing is selected yet
+        await harness.driver.press("2", "1", "2", "2")
+        text = harness.screen_text()
+        assert "☑ red" in text
+        assert "☑ blue" in text
+        assert "☐" not in text
+        assert service.answers == []
+        await click_text(harness, "y Continue")
+        await harness.driver.press("2")
+        await harness.wait_until(lambda: service.answers)
+        answers = {"Which color?": "red, blue", "Which size?": "large"}
+        assert service.answers == [("a1", QuestionResponse("q1", answers))]
+
+
 async def test_a_new_request_ignores_keys_at_first(open_app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kimi_tui.tui.dialogs.running_sessions.GRACE_S", 60.0)
     service = PlayedRunningSessions()

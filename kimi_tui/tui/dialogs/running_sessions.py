@@ -76,6 +76,8 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
         self._request_shown_at = 0.0
         self._answers: dict[str, str] = {}
         """Answers to the first questions of the request."""
+        self._selected: set[int] = set()
+        """Selected options of a question that several answer."""
         self._stopping_id = ""
         """Session that the next press of the key stops."""
 
@@ -171,7 +173,7 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
         self.hints.show(self._hints())
 
     def _show_request(self, request: UserRequest | None) -> None:
-        self._request, self._answers = request, {}
+        self._request, self._answers, self._selected = request, {}, set()
         self._request_shown_at = time.monotonic()
         is_approval = isinstance(request, ApprovalRequest)
         self.body.display = is_approval
@@ -220,7 +222,9 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
         lines = [BLANK, *wrap([(sanitize_line(question.question), text_style("strong"))], width)]
         for number, option in enumerate(question.options, 1):
             description = f" · {option.description}" if option.description else ""
-            lines += wrap([(sanitize_line(f"{number}  {option.label}{description}"), text_style())], width)
+            box = ("☑ " if number in self._selected else "☐ ") if question.multi_select else ""
+            text = sanitize_line(f"{number}  {box}{option.label}{description}")
+            lines += wrap([(text, text_style())], width)
         return lines
 
     def _hints(self) -> list[KeyHint]:
@@ -247,6 +251,7 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
                 KeyHint(first(f"running.option_{number}"), sanitize_line(option.label), f"choose({number})")
                 for number, option in enumerate(question.options, 1)
             ),
+            *([KeyHint(first("running.allow"), tr("Continue"), "allow", "bold")] if self._selected else []),
             KeyHint(first("running.decline"), tr("don't answer"), "decline"),
         ]
 
@@ -277,7 +282,12 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
         self.body.scroll_relative(y=lines, animate=False)
 
     def action_allow(self) -> None:
-        """Allow the call, if all of its command has been on the screen."""
+        """Allow the call, if all of its command has been on the screen, or send the selected options."""
+        question = self._question
+        if question is not None and self._selected and self._accepts_answers:
+            selected = (question.options[number - 1].label for number in sorted(self._selected))
+            self._add_answer(question, ", ".join(selected))
+            return
         if not isinstance(self._request, ApprovalRequest) or not self._accepts_answers:
             return
         if self.body.n_unseen_rows:
@@ -302,11 +312,19 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
                 pass
 
     def action_choose(self, number: int) -> None:
-        """Answer the question with an option. The last answer sends all."""
+        """Answer the question with an option, or select it if several can be. The last answer sends all."""
         question = self._question
         if question is None or not self._accepts_answers or number > len(question.options):
             return
-        self._answers[question.question] = question.options[number - 1].label
+        if question.multi_select:
+            self._selected ^= {number}
+            self.details.redraw()
+            self.hints.show(self._hints())
+        else:
+            self._add_answer(question, question.options[number - 1].label)
+
+    def _add_answer(self, question: Question, answer: str) -> None:
+        self._answers[question.question], self._selected = answer, set()
         if self._question is not None:
             self._request_shown_at = time.monotonic()
             self.details.redraw()

@@ -310,7 +310,7 @@ RUNNING_SESSIONS_KEYS = (
     Key("running.page_up", "pageup,b", "scroll(-8)", "scroll the request up"),
     Key("running.page_down", "pagedown,space", "scroll(8)", "scroll the request down"),
     Key("running.open", "enter", "open", "open the session"),
-    Key("running.allow", "y", "allow", "allow the requested call"),
+    Key("running.allow", "y", "allow", "allow the requested call, or send the selected options"),
     Key("running.decline", "n", "decline", "decline the call or the question"),
     Key("running.option_1", "1", "choose(1)", "answer with the first option"),
     Key("running.option_2", "2", "choose(2)", "answer with the second option"),
