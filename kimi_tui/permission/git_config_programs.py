@@ -33,6 +33,8 @@ _KNOWN_PROGRAM = re.compile(
 _MAX_BYTES = 1 << 20
 _MAX_INDEX_BYTES = 64 << 20
 _MAX_MODULES = 200
+_MAX_FOLDERS = 20_000
+"""Directories of a work tree that are searched for nested repositories."""
 _GITLINK = b"\x00\x00\xe0\x00"
 _MODE_TO_FLAGS, _MODE_TO_NAME = 36, 38
 """Offsets in bytes from an index entry's mode to its flags and its path. Extended flags add 2 bytes."""
@@ -47,6 +49,24 @@ def config_runs_programs(git_dir: Path, work_tree: Path) -> bool:
         return any(_names_programs(each, work_tree) for each in _find_git_dirs(git_dir, work_tree))
     except (OSError, ValueError):
         return True
+
+
+def nested_repository_runs_programs(work_tree: Path) -> bool:
+    """Return whether git may run a program for a nested repository, once the index records that.
+
+    A work tree that is too large to search counts as having one.
+    """
+    for count, (folder, names, files) in enumerate(os.walk(work_tree)):
+        if count > _MAX_FOLDERS:
+            return True
+        if ".git" not in (*names, *files) or folder == str(work_tree):
+            names[:] = [name for name in names if name != ".git"]
+            continue
+        names.clear()  # the repository's own files don't belong to the outer one
+        git_dir = Path(folder, ".git")
+        if not git_dir.is_dir() or config_runs_programs(git_dir, Path(folder)):
+            return True
+    return False
 
 
 def _find_git_dirs(git_dir: Path, work_tree: Path) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from kimi_tui.permission.bash.simple_command import SimpleCommand
-from kimi_tui.permission.git_config_programs import config_runs_programs
+from kimi_tui.permission.git_config_programs import config_runs_programs, nested_repository_runs_programs
 from kimi_tui.permission.safe_options import GIT_GLOBAL_FLAGS
 from kimi_tui.permission.writable_roots import WorkingDir, WritableRoots
 
@@ -29,7 +29,8 @@ def git_stays_in_work_dir(
 
     A session's own repository contains the working directory or an additional one, or is part of such a
     repository, such as a submodule, and its configuration runs no programs. Commands run in order: a
-    directory that an earlier command may turn into a repository doesn't qualify.
+    directory that an earlier command may turn into a repository doesn't qualify. Git reads the configuration
+    of nested repositories that `git add` has registered, so that those count after it.
     """
     if not any(command.program == "git" for command in commands):
         return True
@@ -49,8 +50,12 @@ def git_stays_in_work_dir(
     session_git_dirs = {git_dir for git_dir, _ in repositories}
     folders = writable_roots.working_dirs_of(commands)
     files_unchanged = True
+    adds_files = False
     for command in commands:
         if command.program == "git":
+            if adds_files and any(nested_repository_runs_programs(tree) for _, tree in repositories):
+                return False
+            adds_files |= _subcommand(command) == "add"
             start_dirs = _start_dirs(command, folders)
             if start_dirs is None:
                 return False
@@ -119,7 +124,10 @@ def _start_dirs(command: SimpleCommand, folders: Sequence[WorkingDir]) -> list[P
 
 
 def _subcommand(command: SimpleCommand) -> str:
-    return next((word.text for word in command.arguments if word.is_literal), "")
+    words = list(command.arguments)
+    while words and words[0].prefix.startswith("-"):
+        del words[: 2 if words[0].text == "-C" else 1]
+    return words[0].text if words and words[0].is_literal else ""
 
 
 def _has_argument(command: SimpleCommand, *texts: str) -> bool:

@@ -125,6 +125,39 @@ def test_git_is_allowed_after_commands_that_create_no_repository(work_dir: Path)
     assert verdict(work_dir, "tar -xf a -C sub && git status") == "allow"
 
 
+ADDING = [
+    "git add sub && git status",
+    "git add . && git commit -m done",
+    "git -C . add -A; ls; git diff",
+    "cd sub/.. && git add sub && git log -1",
+]
+
+
+@pytest.mark.parametrize("command", ADDING)
+@pytest.mark.parametrize(
+    "config",
+    ["[core]\n\tfsmonitor = ./x", '[filter "a"]\n\tclean = ./x', "[include]\n\tpath = ../y", "linked"],
+)
+def test_git_needs_approval_after_adding_a_nested_repository_that_runs_programs(
+    work_dir: Path, command: str, config: str
+) -> None:
+    if config == "linked":
+        (work_dir / "sub" / ".git").write_text("gitdir: ../planted\n")
+    else:
+        make_repository(work_dir / "sub" / ".git", config=config)
+    assert verdict(work_dir, command) is None
+    for part in ("git status", "git add sub", "git commit -m x"):
+        assert verdict(work_dir, part) == "allow"
+
+
+@pytest.mark.parametrize("command", ADDING)
+def test_git_is_allowed_after_adding_a_nested_repository_without_programs(
+    work_dir: Path, command: str
+) -> None:
+    make_repository(work_dir / "sub" / ".git", config="[core]\n\tbare = false\n")
+    assert verdict(work_dir, command) == "allow"
+
+
 @pytest.mark.parametrize(
     "command",
     ["git --git-dir=sub status", "git --git-dir sub status", "git --bare status", "git -C $x status"],
