@@ -12,10 +12,11 @@ _COMMON_OPTIONS = (
 _SUBCOMMANDS = (
     ("login, logout", tr_lazy("Store or remove an API key.")),
     ("attach, ps, serve, web", tr_lazy("Keep sessions running; open them in a browser.")),
-    ("sessions, checkpoints", tr_lazy("Manage sessions; revert to checkpoints.")),
+    ("sessions, search, why", tr_lazy("Manage and search sessions; explain lines.")),
+    ("checkpoints, attempts", tr_lazy("Revert to checkpoints; adopt attempts.")),
     ("config, permissions, trust", tr_lazy("Manage settings, rules and trusted projects.")),
     ("agents, mcp, fleet", tr_lazy("List agents; manage MCP servers; run many tasks.")),
-    ("acp, import, search, why", tr_lazy("Serve an editor; import; search; explain lines.")),
+    ("acp, import", tr_lazy("Serve an editor; import sessions of Kimi CLI.")),
     ("info, debug, completion", tr_lazy("Show facts for bug reports; complete in the shell.")),
 )
 _COLUMN = 22

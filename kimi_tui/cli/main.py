@@ -16,6 +16,7 @@ SUBCOMMANDS = (
     "search",
     "why",
     "checkpoints",
+    "attempts",
     "agents",
     "mcp",
     "config",

@@ -17,6 +17,8 @@ from kimi_tui.base.paths import data_dir
 from kimi_tui.cli.commands.diff_output import print_comparison, print_patch, print_plan
 from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.commands.session_access import (
+    PlanCommand,
+    RevertCommand,
     checkpoint_settings,
     comparison_of,
     find_session,
@@ -159,8 +161,8 @@ def revert(
 ) -> None:
     """Revert to just before a checkpoint, keeping your own changes."""
     parsed_scope = _parse_scope(scope)
-    command = Revert(to, parsed_scope, _to_paths(only), note, parse_file_choices(choose or (), hunks or ()))
-    _run_revert(
+    command = Revert(to, parsed_scope, to_paths(only), note, parse_file_choices(choose or (), hunks or ()))
+    run_revert(
         session_id,
         PlanRevert(to, parsed_scope),
         command,
@@ -180,8 +182,8 @@ def undo(
     assume_yes: YesOption = False,
 ) -> None:
     """Undo the last revert."""
-    command = Undo(_to_paths(only), parse_file_choices(choose or (), hunks or ()))
-    _run_revert(
+    command = Undo(to_paths(only), parse_file_choices(choose or (), hunks or ()))
+    run_revert(
         session_id,
         PlanRevert("undo"),
         command,
@@ -201,8 +203,8 @@ def redo(
     assume_yes: YesOption = False,
 ) -> None:
     """Redo the last undone revert."""
-    command = Redo(_to_paths(only), parse_file_choices(choose or (), hunks or ()))
-    _run_revert(
+    command = Redo(to_paths(only), parse_file_choices(choose or (), hunks or ()))
+    run_revert(
         session_id,
         PlanRevert("redo"),
         command,
@@ -230,9 +232,9 @@ def switch(
 ) -> None:
     """Switch to another branch."""
     command = SwitchBranch(
-        branch, to, _parse_scope(scope), _to_paths(only), parse_file_choices(choose or (), hunks or ())
+        branch, to, _parse_scope(scope), to_paths(only), parse_file_choices(choose or (), hunks or ())
     )
-    _run_revert(
+    run_revert(
         session_id,
         PlanSwitch(branch, to),
         command,
@@ -310,19 +312,21 @@ def _parse_scope(text: str) -> RevertScope:
     )
 
 
-def _to_paths(only: Sequence[str] | None) -> tuple[str, ...] | None:
+def to_paths(only: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the value of `--only`."""
     return tuple(only) if only else None
 
 
-def _run_revert(
+def run_revert(
     session_id: str | None,
-    plan: PlanRevert | PlanSwitch,
-    revert_command: Revert | Undo | Redo | SwitchBranch,
+    plan: PlanCommand,
+    revert_command: RevertCommand,
     question: str,
     *,
     dry_run: bool,
     assume_yes: bool,
 ) -> None:
+    """Print the plan, ask, and change the files. Raises KimiTuiError."""
     if not (dry_run or assume_yes or sys.stdin.isatty()):
         raise UsageError("Can't ask for confirmation: standard input isn't a terminal.", hint="Add --yes.")
     asyncio.run(
@@ -332,8 +336,8 @@ def _run_revert(
 
 async def _plan_and_revert(
     session_id: str | None,
-    plan: PlanRevert | PlanSwitch,
-    revert_command: Revert | Undo | Redo | SwitchBranch,
+    plan: PlanCommand,
+    revert_command: RevertCommand,
     question: str,
     *,
     dry_run: bool,

@@ -19,6 +19,8 @@ _SLASH_COMMAND = re.compile(r"(?<![\w/.~-])/(checkpoints|branches|revert|undo|re
 _SHELL_EQUIVALENTS = {"checkpoints": "checkpoints list", "sessions": "sessions list"}
 """Subcommands of slash commands that don't have the same name under `checkpoints`."""
 
+_ATTEMPT_OPTION = re.compile(r"(?<![\w/.~-])/attempts --(list|show|adopt|discard)\b")
+
 _MODULES = {"import": "import_kimi_cli"}
 """Modules of subcommands whose names aren't valid module names."""
 
@@ -61,7 +63,7 @@ def to_shell_hint(hint: str) -> str:
         name = found[1]
         return f"`kimi-tui {_SHELL_EQUIVALENTS.get(name, f'checkpoints {name}')}`"
 
-    return _SLASH_COMMAND.sub(subcommand, hint)
+    return _SLASH_COMMAND.sub(subcommand, _ATTEMPT_OPTION.sub(r"`kimi-tui attempts \1`", hint))
 
 
 def module_of(subcommand: str) -> str:

@@ -1,7 +1,9 @@
 """Access to sessions from subcommands: reading the timeline and running timeline commands."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar, assert_never
 
@@ -10,6 +12,7 @@ from kimi_tui.base.paths import data_dir
 from kimi_tui.cli.run_paths import current_dir
 from kimi_tui.config.loader import read_config, settings_of
 from kimi_tui.config.settings import CheckpointSettings
+from kimi_tui.engine.attempts.attempt_store import missing_attempt
 from kimi_tui.engine.session.todos import SessionTodos
 from kimi_tui.engine.timeline.read_only import ReadOnlyTimeline
 from kimi_tui.engine.timeline.service import TimelineService
@@ -20,6 +23,7 @@ from kimi_tui.history.read_only import ReadOnlyConversation
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.patch import Patch
 from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.wire.attempts import AdoptAttempts, AttemptChanges, PlanAdoption
 from kimi_tui.wire.bisect import Bisect, BisectResult
 from kimi_tui.wire.commands import PlanRevert, PlanSwitch, Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.event_sender import EventList
@@ -29,6 +33,8 @@ from kimi_tui.workspaces.overlay.write_limit import WriteLimit
 from kimi_tui.workspaces.workspaces import Workspaces
 
 E = TypeVar("E", bound=Event)
+PlanCommand = PlanRevert | PlanSwitch | PlanAdoption
+RevertCommand = Revert | Undo | Redo | SwitchBranch | AdoptAttempts
 
 
 class SessionAccess:
@@ -41,7 +47,7 @@ class SessionAccess:
         self._timeline = timeline
         self._events = events
 
-    async def plan(self, command: PlanRevert | PlanSwitch) -> RevertPlan:
+    async def plan(self, command: PlanCommand) -> RevertPlan:
         """Return the plan of a revert."""
         reverts = self._timeline.reverts
         match command:
@@ -49,11 +55,13 @@ class SessionAccess:
                 return await self._event_of(reverts.plan_revert(command), RevertPlan)
             case PlanSwitch():
                 return await self._event_of(reverts.plan_switch(command), RevertPlan)
+            case PlanAdoption():
+                return await self._event_of(reverts.plan_adoption(command), RevertPlan)
             case _:
                 assert_never(command)
 
-    async def revert(self, command: Revert | Undo | Redo | SwitchBranch) -> Reverted:
-        """Revert to a checkpoint, undo or redo a revert, or switch to a branch."""
+    async def revert(self, command: RevertCommand) -> Reverted:
+        """Revert to a checkpoint, undo or redo a revert, switch to a branch, or adopt attempts."""
         reverts = self._timeline.reverts
         match command:
             case Revert():
@@ -64,6 +72,8 @@ class SessionAccess:
                 return await self._event_of(reverts.redo(command), Reverted)
             case SwitchBranch():
                 return await self._event_of(reverts.switch_branch(command), Reverted)
+            case AdoptAttempts():
+                return await self._event_of(reverts.adopt(command), Reverted)
             case _:
                 assert_never(command)
 
@@ -86,6 +96,17 @@ class SessionAccess:
     async def bisect(self, command: str) -> BisectResult:
         """Find the step that made a command fail, or pass."""
         return await self._event_of(self._timeline.bisect.run(Bisect(command)), BisectResult)
+
+    async def read_attempt(self, number: int) -> AttemptChanges:
+        """Return what an attempt changed."""
+        store = self._timeline.attempt_store
+        stored = (await asyncio.to_thread(store.read_all)).get(number)
+        if stored is None:
+            raise missing_attempt(number)
+        from kimi_tui.engine.attempts.attempt_changes import build_changed_files
+
+        read = partial(build_changed_files, stored=stored, store=store)
+        return AttemptChanges(stored.attempt, await self._timeline.files.worker.use(read))
 
     async def _event_of(self, work: Awaitable[None], kind: type[E]) -> E:
         self._events.clear()
