@@ -48,6 +48,7 @@ faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts
 	@KIMI_TUI_LINE_HISTORIES=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/history/line_origins
 	@KIMI_TUI_PLANTED_BUGS=100 $(BIN)/pytest -n 0 --timeout 3600 -q tests/engine/bisect/test_planted_bugs.py
 	@KIMI_TUI_ADOPTIONS=10000 $(BIN)/pytest -n 0 --timeout 7200 -q tests/engine/attempts/test_random_adoptions.py
+	@KIMI_TUI_HOSTILE_RUNS=1000 $(BIN)/pytest -n 0 --timeout 3600 -q tests/engine/attempts/test_hostile_attempts.py
 	@KIMI_TUI_CORPUS=all $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/workspaces/test_corpus.py
 	@KIMI_TUI_EDIT_ORDERS=5000 KIMI_TUI_TRAVELS=1 $(BIN)/pytest -n $(WORKERS) --timeout 7200 -q \
 		tests/workspaces/test_edits_during_commands.py
