@@ -137,6 +137,24 @@ async def test_attempts_that_change_the_same_lines_conflict(work_dir: Path, data
     assert (work_dir / "b.txt").read_text().split() == ["first", *"1234567", "second"]
 
 
+async def test_a_conflict_is_shown_even_if_one_of_the_versions_is_the_current_one(
+    work_dir: Path, data_dir: Path
+) -> None:
+    (work_dir / "a.txt").write_text("one\n")
+    async with session(work_dir, data_dir, text_reply("hello")) as client:
+        await client.ask("hello")
+        for text in ("first", "second"):
+            rewrite(data_dir, tool_calls(("Bash", {"command": f"echo {text} > a.txt"})), text_reply("ok"))
+            await run_attempts(client, StartAttempts(attempts=(AttemptOptions(),)))
+        (work_dir / "a.txt").write_text("first\n")
+        plan = await client.run_command(PlanAdoption((1, 2)), RevertPlan)
+    (file,) = plan.files
+    assert file.action == "conflict"
+    assert "attempt 1 and attempt 2 changed the same lines" in file.note
+    assert file.diff is not None
+    assert file.diff.new_text == "second\n"
+
+
 async def test_an_attempt_starts_from_an_earlier_checkpoint(work_dir: Path, data_dir: Path) -> None:
     (work_dir / "a.txt").write_text("start\n")
     async with session(

@@ -36,7 +36,9 @@ class CombinedChanges:
     changes: dict[str, Entry | None]
     base: dict[str, Entry | None]
     conflicts: Mapping[str, str]
-    """Paths that can't be combined, and why: `changes` has the first change only."""
+    """Paths that can't be combined, and why: `changes` has those that came before the conflict."""
+    others: Mapping[str, Sequence[Entry | None]]
+    """The other changes of these paths."""
 
 
 def combine_adopted(adopted: Sequence[AdoptedChanges], blobs: BlobStore) -> CombinedChanges:
@@ -45,20 +47,24 @@ def combine_adopted(adopted: Sequence[AdoptedChanges], blobs: BlobStore) -> Comb
     base: dict[str, Entry | None] = {}
     names: dict[str, list[str]] = {}
     conflicts: dict[str, str] = {}
+    others: dict[str, list[Entry | None]] = {}
     for each in adopted:
         for path, entry in each.changes.items():
             before = each.base.get(path)
             if path not in changes:
                 changes[path], base[path] = entry, before
-            elif changes[path] != entry and path not in conflicts:
+            elif path in conflicts:
+                others[path].append(entry)
+            elif changes[path] != entry:
                 merged = _merge(base[path], changes[path], entry, blobs) if base[path] == before else None
                 if merged is None:
                     both = " and ".join([*names[path], each.name])
                     conflicts[path] = msg("{attempts} changed the same lines", attempts=both)
+                    others[path] = [entry]
                 else:
                     changes[path] = merged
             names.setdefault(path, []).append(each.name)
-    return CombinedChanges(changes=changes, base=base, conflicts=conflicts)
+    return CombinedChanges(changes=changes, base=base, conflicts=conflicts, others=others)
 
 
 def plan_adoption(
@@ -76,7 +82,7 @@ def plan_adoption(
     It is the plan of a revert to the adopted state: from there, a tool restored the earlier files, and the
     user made all changes since. So what only the tool changed is taken, and other lines are merged.
     """
-    paths = combined.changes
+    paths = {path: _choose(path, combined, current_entries.get(path)) for path in combined.changes}
     target = {path: entry for path, entry in paths.items() if entry is not None}
     call = ChangeAuthor(who="call", session=session, call=_ADOPTED)
     since = {path: current_entries.get(path) for path in paths}
@@ -102,6 +108,12 @@ def plan_adoption(
         deadline=deadline,
     )
     return replace(plan, items=tuple(_describe(item, combined) for item in plan.items))
+
+
+def _choose(path: str, combined: CombinedChanges, current: Entry | None) -> Entry | None:
+    """Return the new entry. In a conflict, the first that isn't `current`, since plans omit equal files."""
+    entries = (combined.changes[path], *combined.others.get(path, ()))
+    return next((entry for entry in entries if entry != current), current)
 
 
 def _describe(item: PlanItem, combined: CombinedChanges) -> PlanItem:
