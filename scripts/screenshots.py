@@ -12,8 +12,8 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -32,7 +32,7 @@ FOLDER = Path(__file__).parents[1] / "screenshots"
 _SVG_TEXT = r'(?P<before><text [^>]*?)textLength="(?P<length>[\d.]+)"(?P<after>[^>]*)>(?P<text>[^<]*)</text>'
 
 AUTH = """\
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass
@@ -182,6 +182,25 @@ def locked_scripts(number: int) -> list[str]:
     ]
 
 
+def attempt_scripts(new: str, message: str, sent: int) -> list[str]:
+    """Return the scripts of an attempt that replaces the return of validate()."""
+    edit = tool_call_line(1, "EditFile", path="auth.py", edit={"old": OLD, "new": new})
+    return [f"{edit}\n{usage_line(sent, 200)}", f"{text_line(message)}\n{usage_line(sent, 90)}"]
+
+
+ATTEMPTS = {
+    "claude": attempt_scripts(
+        "    return isinstance(form.user, User) and form.user.ok\n",
+        "validate() now rejects everything that isn't a user.",
+        61_000,
+    ),
+    "gpt": attempt_scripts(
+        "    try:\n        return form.user.ok\n    except AttributeError:\n        return False\n",
+        "I catch the error that a missing user raises.",
+        64_000,
+    ),
+    "kimi-k2-turbo": attempt_scripts(NEW, "A form without a user is rejected.", 62_000),
+}
 LOCKED_DONE = ["\n".join([text_line("Locked users are rejected."), usage_line(72_000, 20)])]
 CLEAN = [
     "\n".join(
@@ -254,6 +273,8 @@ class Screenshot:
     size: tuple[int, int] = (110, 34)
     theme: str = "dark"
     demo: bool = False
+    other_scripts: Mapping[str, list[str]] = field(default_factory=dict)
+    """Scripts of other models, by name."""
 
 
 async def _fix_login(driver: AppDriver) -> None:
@@ -306,6 +327,19 @@ async def review(driver: AppDriver) -> None:
     await driver.wait_for("send comments")
 
 
+async def attempts(driver: AppDriver) -> None:
+    """A comparison of three models that were given the same prompt."""
+    await _fix_login(driver)
+    await driver.send('/attempts --model claude,gpt,kimi-k2-turbo --check "python3 test_auth.py"')
+    await driver.wait_for("3 attempts")
+    await driver.send("/attempts")
+    await driver.wait_for("adopt, with a preview")
+    await driver.pilot.press("right")
+    await driver.wait_for("fails")
+    await driver.pilot.press("left")
+    await driver.wait_for("isinstance")
+
+
 async def approval(driver: AppDriver) -> None:
     """An edit that awaits approval."""
     await driver.send("the login form returns 500, fix it")
@@ -337,6 +371,7 @@ SCREENSHOTS = (
         "timeline", timeline, [*FIX, *locked_scripts(8), *LOCKED_DONE, *locked_scripts(10)], size=(140, 42)
     ),
     Screenshot("review", review, [*FIX, *locked_scripts(8), *LOCKED_DONE], size=(110, 22)),
+    Screenshot("attempts", attempts, FIX, size=(110, 26), other_scripts=ATTEMPTS),
     Screenshot("conversation", conversation, FIX, size=(120, 40)),
     Screenshot("approval", approval, FIX),
     Screenshot("danger", dangerous_command, CLEAN, size=(100, 28), theme="light"),
@@ -374,21 +409,27 @@ def project(root: Path) -> Path:
 
 
 def settings_for(screenshot: Screenshot, root: Path) -> Settings:
-    """Return settings with one model, which plays the script of the screenshot."""
-    script = root / "script.json"
-    script.write_text(json.dumps(screenshot.script))
+    """Return settings with models that play the scripts of the screenshot."""
+    scripts = {"kimi-k2": screenshot.script, **screenshot.other_scripts}
+    folder = root / "share"  # attempts can read the data directory
+    folder.mkdir()
+    for name, script in scripts.items():
+        (folder / f"{name}.json").write_text(json.dumps(script))
     return Settings(
         default_model="kimi-k2",
         default_thinking=True,
-        providers={"script": ProviderConfig(type="scripted", scripts=str(script))},
+        providers={
+            name: ProviderConfig(type="scripted", scripts=str(folder / f"{name}.json")) for name in scripts
+        },
         models={
-            "kimi-k2": ModelSettings(
-                provider="script",
-                model="kimi-k2",
+            name: ModelSettings(
+                provider=name,
+                model=name,
                 max_context_size=262_144,
                 capabilities=frozenset({"thinking"}),
                 price=ModelPrice(input=0.6, output=2.5),
             )
+            for name in scripts
         },
     )
 

@@ -1,5 +1,7 @@
 """Attempts: runs from one checkpoint with other models or prompts, each in a private workspace."""
 
+from collections.abc import Sequence
+from itertools import product
 from typing import Literal
 
 from kimi_tui.base.frozen import frozen
@@ -22,6 +24,21 @@ class AttemptOptions:
     """Name under `[models]`; empty for the session's model."""
     thinking: ThinkingEffort | None = None
     """None for the session's thinking level."""
+
+
+def combine_options(
+    *,
+    prompts: Sequence[str] = (),
+    models: Sequence[str] = (),
+    levels: Sequence[ThinkingEffort] = (),
+    count: int = 1,
+) -> tuple[AttemptOptions, ...]:
+    """Return `count` times the options of each combination. What is empty is as in the session."""
+    return tuple(
+        AttemptOptions(prompt=prompt, model=model, thinking=level)
+        for prompt, model, level in product(prompts or ("",), models or ("",), levels or (None,))
+        for _ in range(count)
+    )
 
 
 @frozen(kw_only=True)
@@ -86,12 +103,22 @@ class DiscardAttempts(BaseCommand):
 
 
 @frozen
+class AttemptFiles:
+    """Some of the files that an attempt changed."""
+
+    number: int
+    paths: tuple[str, ...]
+
+
+@frozen
 class PlanAdoption(BaseCommand):
     """Preview what adopting attempts would change. The reply is a RevertPlan with the reason `adopt`."""
 
     scheduling = "plan"
 
     numbers: tuple[int, ...]
+    files: tuple[AttemptFiles, ...] = ()
+    """Of these attempts, only these files. Of the others, all."""
 
 
 @frozen
@@ -106,6 +133,8 @@ class AdoptAttempts(BaseCommand):
     """As in Revert."""
     choices: tuple[FileChoice, ...] = ()
     """As in Revert."""
+    files: tuple[AttemptFiles, ...] = ()
+    """As in PlanAdoption."""
 
 
 AttemptCommand = (

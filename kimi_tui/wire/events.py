@@ -277,6 +277,7 @@ TimelineEvent = (
     | CommentList
     | ChangeReview
     | PlannedFileContent
+    | AttemptEvent
     | Reverted
     | Notification
     | SessionInfo

@@ -34,6 +34,7 @@ DATES = {
     "tools/background/task_output.py": "shows the age of dates on disk",
     "mcp/token_store.py": "tokens expire at a date",
     "linear/commands.py": "shows the age of dates on disk",
+    "tui/attempts/attempts_dialog.py": "shows how long attempts of any process have run",
     "tui/dialogs/sessions.py": "shows the age of dates on disk",
     "tui/dialogs/message_search.py": "shows the age of dates on disk",
     "tui/options.py": "shows the age of dates on disk",

@@ -2,12 +2,13 @@
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.attempts.attempt_store import AttemptStore, StoredAttempt
-from kimi_tui.engine.files.coverage import HistoryPaths
+from kimi_tui.engine.files.coverage import HistoryPaths, unique_path
 from kimi_tui.engine.timeline.compare import compare_items
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.coverage_rules import CoverageRules, IgnoredPaths
@@ -55,18 +56,43 @@ def build_changed_files(
 
 
 def plan_attempts(
-    history: FileHistory, deadline: ScanDeadline, *, attempts: Sequence[StoredAttempt], store: AttemptStore
+    history: FileHistory,
+    deadline: ScanDeadline,
+    *,
+    attempts: Sequence[StoredAttempt],
+    files: Mapping[int, Sequence[str]],
+    store: AttemptStore,
 ) -> Plan:
-    """Return the plan that makes the changes of attempts to the files. Blocks."""
+    """Return the plan that makes the changes of attempts to the files. Blocks.
+
+    `files` has the paths to adopt by attempt, as front ends show them; of other attempts, all are adopted.
+    Raises KimiTuiError for one that the attempt didn't change.
+    """
+    adopted = []
     for each in attempts:
         store.lend_contents((each.changes, each.base), history.blobs)
-    adopted = [
-        AdoptedChanges(
-            name=msg("attempt {number}", number=each.attempt.number), changes=each.changes, base=each.base
+        changes = _select(each, files.get(each.attempt.number))
+        adopted.append(
+            AdoptedChanges(
+                name=msg("attempt {number}", number=each.attempt.number),
+                changes=changes,
+                base={path: each.base[path] for path in changes},
+            )
         )
-        for each in attempts
-    ]
     return history.plan(combine_adopted(adopted, history.blobs), deadline=deadline)
+
+
+def _select(stored: StoredAttempt, shown_paths: Sequence[str] | None) -> Changes:
+    if shown_paths is None:
+        return stored.changes
+    shown = {path.rstrip("/") for path in shown_paths}
+    selected = {path: entry for path, entry in stored.changes.items() if unique_path(path) in shown}
+    if missing := shown - {unique_path(path) for path in selected}:
+        raise KimiTuiError(
+            msg("Attempt {number} didn't change {path}.", number=stored.attempt.number, path=min(missing)),
+            hint=msg("Type /attempts --show {number}.", number=stored.attempt.number),
+        )
+    return selected
 
 
 class AttemptChangeReader:

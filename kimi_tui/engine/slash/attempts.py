@@ -3,7 +3,6 @@
 import argparse
 import shlex
 from collections.abc import Sequence
-from itertools import product
 from typing import NoReturn
 
 from kimi_tui.base.errors import UsageError
@@ -12,13 +11,14 @@ from kimi_tui.base.thinking_effort import ThinkingEffort, parse_thinking_effort
 from kimi_tui.wire.attempts import (
     AdoptAttempts,
     AttemptCommand,
-    AttemptOptions,
+    AttemptFiles,
     DiscardAttempts,
     ListAttempts,
     PlanAdoption,
     ReadAttempt,
     StartAttempts,
     StopAttempts,
+    combine_options,
 )
 from kimi_tui.wire.file_choice_options import parse_file_choices
 
@@ -63,11 +63,26 @@ def _parse_adoption(words: Sequence[str]) -> AttemptCommand:
     parser.add_argument("--dry-run", action="store_true")
     parser.add_argument("--choose", action="append", default=[])
     parser.add_argument("--hunks", action="append", default=[])
+    parser.add_argument("--files", action="append", default=[])
     values = parser.parse_args(list(words))
     numbers = _parse_numbers(values.numbers)
+    files = tuple(map(_parse_files, values.files))
+    if unknown := {each.number for each in files} - set(numbers):
+        raise UsageError(
+            msg("--files names attempt {number}, which isn't adopted.", number=min(unknown)),
+            hint="Use --adopt 1,2 --files 2=FILE,FILE.",
+        )
     if values.dry_run:
-        return PlanAdoption(numbers)
-    return AdoptAttempts(numbers, choices=parse_file_choices(values.choose, values.hunks))
+        return PlanAdoption(numbers, files)
+    return AdoptAttempts(numbers, choices=parse_file_choices(values.choose, values.hunks), files=files)
+
+
+def _parse_files(value: str) -> AttemptFiles:
+    number, _, paths = value.partition("=")
+    if not paths:
+        raise UsageError(msg("“{value}” names no file.", value=value), hint="Use --files 2=FILE,FILE.")
+    (parsed,) = _parse_numbers([number]) or (0,)
+    return AttemptFiles(parsed, tuple(path for path in paths.split(",") if path))
 
 
 def _parse_start(words: Sequence[str]) -> StartAttempts:
@@ -87,17 +102,13 @@ def _parse_start(words: Sequence[str]) -> StartAttempts:
         limit is not None and limit <= 0 for limit in (values.cost, values.time, values.steps)
     ):
         raise UsageError("--count and the limits must be greater than 0.", hint=_USAGE)
-    levels: list[ThinkingEffort | None] = [_parse_thinking(level) for level in _split(values.thinking)]
-    options = [
-        AttemptOptions(prompt=prompt, model=model, thinking=thinking)
-        for prompt, model, thinking in product(
-            values.prompt or [""],
-            _split(values.model) or [""],
-            levels or [None],
-        )
-    ]
     return StartAttempts(
-        attempts=tuple(each for each in options for _ in range(values.count)),
+        attempts=combine_options(
+            prompts=values.prompt,
+            models=_split(values.model),
+            levels=[_parse_thinking(level) for level in _split(values.thinking)],
+            count=values.count,
+        ),
         checkpoint=values.checkpoint,
         check=values.check,
         max_cost_usd=values.cost,

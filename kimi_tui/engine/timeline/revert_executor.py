@@ -140,16 +140,23 @@ class RevertExecutor:
 
     async def plan_adoption(self, command: PlanAdoption) -> None:
         """Send the plan of an adoption of attempts. Raises KimiTuiError."""
-        await self._send_plan(self._adoption_target(command.numbers))
+        await self._send_plan(self._adoption_target(command))
 
     async def adopt(self, command: AdoptAttempts) -> None:
         """Make the changes of attempts to the files. Raises KimiTuiError."""
-        await self._revert_to(self._adoption_target(command.numbers), FileSelection.of(command))
+        await self._revert_to(self._adoption_target(command), FileSelection.of(command))
         await asyncio.to_thread(self._attempts.mark_adopted, command.numbers)
 
-    def _adoption_target(self, numbers: tuple[int, ...]) -> RevertTarget:
+    def _adoption_target(self, command: PlanAdoption | AdoptAttempts) -> RevertTarget:
         last = self._context.checkpoints[-1].id if self._context.checkpoints else 0
-        return RevertTarget(checkpoint=last, reason="adopt", scope="files", files=None, attempts=numbers)
+        return RevertTarget(
+            checkpoint=last,
+            reason="adopt",
+            scope="files",
+            files=None,
+            attempts=command.numbers,
+            attempt_files=command.files,
+        )
 
     async def clear(self) -> bool:
         """Empty the conversation; undo restores it. Return False if it was empty already.
@@ -304,7 +311,7 @@ class RevertExecutor:
     async def _build_plan(self, target: RevertTarget) -> "tuple[Plan | None, str]":
         """Return the plan for the files and what it lacks, or None and the reason why there is no plan."""
         if target.attempts:
-            return await self._plan_attempts(target.attempts), ""
+            return await self._plan_attempts(target), ""
         if is_state_pending(target.files):
             await self._files.wait_for_states()
             target = await self._targets.refresh(target)
@@ -316,12 +323,13 @@ class RevertExecutor:
             return None, str(error)
         return plan, incomplete_note(plan)
 
-    async def _plan_attempts(self, numbers: tuple[int, ...]) -> "Plan":
+    async def _plan_attempts(self, target: RevertTarget) -> "Plan":
         from kimi_tui.engine.attempts.attempt_changes import plan_attempts
 
-        attempts = await asyncio.to_thread(self._attempts.select, numbers)
+        attempts = await asyncio.to_thread(self._attempts.select, target.attempts)
+        files = {each.number: each.paths for each in target.attempt_files}
         return await self._files.worker.run_query(
-            partial(plan_attempts, attempts=attempts, store=self._attempts)
+            partial(plan_attempts, attempts=attempts, files=files, store=self._attempts)
         )
 
     async def _restore_files(

@@ -13,6 +13,7 @@ from kimi_tui.history.message_history import is_note
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.manifest import is_manifest
+from kimi_tui.wire.attempts import AttemptFiles
 from kimi_tui.wire.timeline import RevertReason, RevertScope
 
 
@@ -37,6 +38,8 @@ class RevertTarget:
     """The checkpoint whose todo list is restored; None for `checkpoint`."""
     attempts: tuple[int, ...] = ()
     """The attempts whose changes are adopted, instead of going to `files`."""
+    attempt_files: tuple[AttemptFiles, ...] = ()
+    """Of these attempts, only these files are adopted."""
 
     @property
     def moves_conversation(self) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import assert_never
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.number_format import format_cost, format_duration
 from kimi_tui.frontend.text.cell_width import pad_right
@@ -113,6 +114,35 @@ def attempt_result_text(result: AttemptChanges) -> tuple[str, str]:
     if attempt.files and not attempt.is_active:
         lines.append(tr("/attempts --adopt {number}: adopt its changes", number=attempt.number))
     return tr("Attempt {number}: {name}", number=attempt.number, name=attempt_name(attempt)), "\n".join(lines)
+
+
+@frozen
+class AttemptDetail:
+    """A text about an attempt, to show below its files."""
+
+    title: str
+    text: str
+    is_problem: bool = False
+
+
+def detail_texts(attempt: Attempt) -> list[AttemptDetail]:
+    """Return the problem, the last message, the check and the prompt of an attempt, if there are any."""
+    details = []
+    if attempt.problem:
+        problem = translate_message(attempt.problem)
+        details.append(AttemptDetail(problem, problem, is_problem=True))
+    if attempt.last_message:
+        first = next(iter(attempt.last_message.strip().splitlines()), "")
+        details.append(AttemptDetail(tr("Last message: {text}", text=first), attempt.last_message))
+    if attempt.verdict is not None:
+        title = tr("Check {command}: {result}", command=attempt.check, result=verdict_text(attempt.verdict))
+        output = translate_message(attempt.check_output)
+        details.append(AttemptDetail(title, f"{title}\n\n{output}" if output else title))
+    details.append(AttemptDetail(tr("Prompt: {text}", text=attempt.prompt), attempt.prompt))
+    if attempt.is_copy:
+        note = tr("It ran in a copy of the files, at another path.")
+        details.append(AttemptDetail(note, note, is_problem=True))
+    return details
 
 
 def detail_lines(attempt: Attempt) -> list[str]:

@@ -15,6 +15,15 @@ def pad_right(text: str, width: int) -> str:
     return text + " " * (width - cell_len(text))
 
 
+def fit_cells(text: str, width: int) -> str:
+    """Return `text` in exactly `width` cells: padded, or cut off with an ellipsis."""
+    if cell_len(text) <= width:
+        return pad_right(text, width)
+    while cell_len(text) > width - 1:
+        text = text[:-1]
+    return pad_right(f"{text}…", width)
+
+
 def pad_left(text: str, width: int) -> str:
     """Prepend spaces to `text` up to `width` cells. Longer text is unchanged."""
     return " " * (width - cell_len(text)) + text

@@ -54,6 +54,10 @@ class TimelineNavigator(Protocol):
         """Let the user review the changes between two checkpoints, by default since the last review."""
         ...
 
+    def compare_attempts(self) -> None:
+        """Let the user compare the attempts and adopt changes of them."""
+        ...
+
 
 class CommandDialogs(Protocol):
     """The dialogs that commands open."""

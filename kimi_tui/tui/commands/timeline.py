@@ -117,6 +117,13 @@ async def _review(host: CommandHost, argument: str) -> None:
         )
 
 
+async def _attempts(host: CommandHost, argument: str) -> None:
+    if argument.strip():
+        host.command(RunSlash(f"attempts {argument}"))
+    else:
+        host.timeline.compare_attempts()
+
+
 async def _bisect(host: CommandHost, argument: str) -> None:
     result = host.state.bisect_result
     offers = bisect_offers(result) if result is not None else []
@@ -186,6 +193,12 @@ TIMELINE_COMMANDS = (
         summary="Show file changes since your last prompt or between checkpoints",
         run=_diff,
         argument="[N [M]]",
+    ),
+    UiCommand(
+        name="attempts",
+        summary="Compare attempts with other models or prompts, and adopt the best",
+        run=_attempts,
+        argument="[N] --model A,B",
     ),
     UiCommand(
         name="review",

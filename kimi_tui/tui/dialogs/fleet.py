@@ -16,7 +16,7 @@ from kimi_tui.frontend.fleet.opened_task import FleetTaskOpener
 from kimi_tui.frontend.fleet.progress import FleetProgress, read_progress
 from kimi_tui.frontend.fleet.task_list import ListedTask, TaskState, read_tasks
 from kimi_tui.frontend.number_format import format_cost, format_duration
-from kimi_tui.frontend.text.cell_width import cell_len, pad_left, pad_right
+from kimi_tui.frontend.text.cell_width import cell_len, fit_cells, pad_left, pad_right
 from kimi_tui.frontend.text.fleet_progress import failure_name, state_name, summary_lines, task_sign
 from kimi_tui.i18n.translate import tr, tr_lazy, translate_error, translate_message
 from kimi_tui.tui.dialogs.list_dialog import ListDialog
@@ -246,22 +246,13 @@ def _choice(task: ListedTask, id_cells: int) -> Choice:
     if task.attempts > 1:
         state = f"{state} ×{task.attempts}"
     columns = (
-        f"{task_sign(task.state)} {_fit(task.id, id_cells)}",
-        _fit(state, _STATE_CELLS),
+        f"{task_sign(task.state)} {fit_cells(task.id, id_cells)}",
+        fit_cells(state, _STATE_CELLS),
         pad_left("" if task.elapsed_s is None else format_duration(task.elapsed_s), _TIME_CELLS),
         pad_left("" if task.cost_usd is None else format_cost(task.cost_usd), _COST_CELLS),
         sanitize_line(task.prompt),
     )
     return Choice(value=task.id, label=task.id, row="  ".join(columns))
-
-
-def _fit(text: str, cells: int) -> str:
-    """Return `text` in exactly `cells` cells."""
-    if cell_len(text) <= cells:
-        return pad_right(text, cells)
-    while cell_len(text) > cells - 1:
-        text = text[:-1]
-    return pad_right(f"{text}…", cells)
 
 
 def _facts(task: ListedTask) -> list[tuple[str, str]]:

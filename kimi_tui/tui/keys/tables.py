@@ -139,6 +139,7 @@ TIMELINE_KEYS = (
     Key("timeline.fork", "F", "ask('fork')", "fork the session from here"),
     Key("timeline.compare", "d", "ask('compare')", "compare: mark this, then another"),
     Key("timeline.review", "r", "ask('review')", "review the changes between this and now"),
+    Key("timeline.attempts", "a", "ask('attempts')", "start attempts from here"),
     Key("timeline.mail", "m", "ask('mail')", "D-Mail: revert and leave the model a note"),
     Key("timeline.name", "n", "ask('name')", "name this"),
     Key("timeline.filter", "slash", "ask('filter')", "filter by text, file or tool"),
@@ -191,6 +192,22 @@ CHANGES_KEYS = (
     Key("changes.bring_back", "enter", "bring_back", "restore this file, with a preview"),
     Key("changes.patch", "w", "write_patch", "save all changes as a patch file"),
     Key("changes.review", "r", "review", "review the changes"),
+)
+
+ATTEMPTS_KEYS = (
+    Key("attempts.previous", "left,h,shift+tab", "move_attempt(-1)", "previous attempt"),
+    Key("attempts.next", "right,l,tab", "move_attempt(1)", "next attempt"),
+    Key("attempts.adopt", "enter", "adopt", "adopt the selected files or this attempt, with a preview"),
+    Key("attempts.select", "space", "toggle_file", "select this file"),
+    Key("attempts.select_all", "a", "select_attempt", "select all files of this attempt, or none"),
+    Key("attempts.start", "n", "start", "start attempts"),
+    Key("attempts.stop", "x", "stop", "stop this attempt"),
+    Key("attempts.discard", "delete,D", "discard", "remove this attempt"),
+)
+
+START_ATTEMPTS_KEYS = (
+    Key("startattempts.start", "enter", "start", "start the attempts", priority=True),
+    Key("startattempts.close", "escape,ctrl+c", "close", "start nothing", priority=True),
 )
 
 REVIEW_LINE_KEYS = (

@@ -24,6 +24,7 @@ from kimi_tui.tui.timeline.revert_proposal import RevertPlanner
 from kimi_tui.tui.timeline.row_renderer import checkpoint_title
 from kimi_tui.tui.timeline.tree import TimelineTree
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
+from kimi_tui.wire.attempts import AttemptChanges
 from kimi_tui.wire.review import (
     ChangeReview,
     CommentList,
@@ -112,7 +113,7 @@ class ReviewPage(QueryDialog[None]):
                 self._show_comments(reply)
             case LineReason():
                 self._host.dialogs.show_text(*why_text(reply))
-            case RevertPlan() | Comparison() | PatchWritten() | BranchContent():
+            case RevertPlan() | Comparison() | PatchWritten() | BranchContent() | AttemptChanges():
                 pass
             case _:
                 assert_never(reply)

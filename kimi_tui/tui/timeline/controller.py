@@ -13,6 +13,7 @@ from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen.timeline_place import TimelinePlace
+from kimi_tui.tui.timeline.attempts_opener import AttemptsOpener
 from kimi_tui.tui.timeline.changes_dialog import ReviewRequested
 from kimi_tui.tui.timeline.dialogs import TimelineDialogs
 from kimi_tui.tui.timeline.pane import TimelinePane
@@ -30,6 +31,7 @@ from kimi_tui.tui.timeline.row_renderer import branch_title, format_age
 from kimi_tui.tui.timeline.tree import TimelineTree
 from kimi_tui.tui.timeline.tree_loader import TreeLoader
 from kimi_tui.tui.widgets.choice_list import Choice
+from kimi_tui.wire.attempts import AttemptChanges, AttemptList
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import ForkSession, NameCheckpoint
 from kimi_tui.wire.events import Notification, SessionInfo, TurnBegin, TurnEnd
@@ -75,6 +77,7 @@ class TimelineController:
         self._loader = TreeLoader(screen=screen, wire=wire)
         self._dialogs = TimelineDialogs(screen=screen, host=host, wire=wire, key_labels=key_labels)
         self._reviews = ReviewOpener(loader=self._loader, dialogs=self._dialogs, host=host, planner=self)
+        self._attempts = AttemptsOpener(dialogs=self._dialogs, planner=self)
         self._session_controller = session_controller
         self._deferred_command: RevertCommand | None = None
         """The command to send when the interrupted turn has ended."""
@@ -142,6 +145,9 @@ class TimelineController:
                     self._session_id = session_id
                 case TurnBegin() | TurnEnd():
                     self._handle_turn(message)
+                case AttemptList(is_requested=is_requested):
+                    if self._dialogs.show_attempts(message) and is_requested:
+                        batch.drop_from_conversation(message)
                 case (
                     RevertPlan()
                     | Comparison()
@@ -151,6 +157,7 @@ class TimelineController:
                     | PlannedFileContent()
                     | CommentList()
                     | LineReason()
+                    | AttemptChanges()
                     | Notification()
                 ):
                     if self._dialogs.deliver(message):
@@ -190,7 +197,7 @@ class TimelineController:
             case _ if node is None:
                 self._host.notify(tr("The session starts here. Choose a checkpoint above."))
             case "back" if request.row_kind == "branch" and branch is not None:
-                self.open_plan(propose_switch(branch, self._branch_title(branch)))
+                self.open_plan(propose_switch(branch, branch_title(branch, self._loader.tree)))
             case "back":
                 self.open_plan(propose_revert(node))
             case "conversation" | "files" | "turn":
@@ -203,8 +210,12 @@ class TimelineController:
                 self._start(self._compare(node, request.other_node))
             case "review":
                 self.review_numbers(node.id, None)
+            case "attempts" if self._is_read_only():
+                pass
+            case "attempts":
+                self._start(self._attempts.start(node))
             case "switch" if branch is not None:
-                self.open_plan(propose_switch(branch, self._branch_title(branch)))
+                self.open_plan(propose_switch(branch, branch_title(branch, self._loader.tree)))
             case "look" if branch is not None:
                 self._start(self._view_branch(branch))
             case "switch" | "look":
@@ -269,7 +280,7 @@ class TimelineController:
                 severity="error",
             )
         else:
-            await self._plan(propose_switch(branch, self._branch_title(branch), to=to))
+            await self._plan(propose_switch(branch, branch_title(branch, self._loader.tree), to=to))
 
     def undo_or_redo(self, action: Literal["undo", "redo"]) -> None:
         """Show the plan of an undo or a redo and run it if the user confirms."""
@@ -298,7 +309,7 @@ class TimelineController:
         choices = [
             Choice(
                 value=number,
-                label=self._branch_title(branch),
+                label=branch_title(branch, self._loader.tree),
                 detail=tr_n("{count:,} message", "{count:,} messages", branch.messages),
                 note=format_age(now - branch.left) if branch.left else "",
             )
@@ -309,7 +320,7 @@ class TimelineController:
         if branch is not None and self._host.state.read_only:
             await self._view_branch(branch)
         elif branch is not None:
-            await self._plan(propose_switch(branch, self._branch_title(branch)))
+            await self._plan(propose_switch(branch, branch_title(branch, self._loader.tree)))
 
     def compare_numbers(self, before: int | None, after: int | None) -> None:
         """Show how the files differ between two checkpoints. Without `before`, compare from the last prompt;
@@ -334,6 +345,11 @@ class TimelineController:
         """
         if not self._is_read_only():
             self._start(self._reviews.open(before, after))
+
+    def compare_attempts(self) -> None:
+        """Let the user compare the attempts and adopt changes of them."""
+        if not self._is_read_only():
+            self._start(self._attempts.compare())
 
     def open_plan(self, proposal: RevertProposal) -> None:
         """Show the plan of a proposal, and run it if the user confirms."""
@@ -361,7 +377,9 @@ class TimelineController:
                 pass
 
     async def _view_branch(self, branch: TimelineBranch) -> None:
-        if (proposal := await self._dialogs.view_branch(branch, self._branch_title(branch))) is not None:
+        if (
+            proposal := await self._dialogs.view_branch(branch, branch_title(branch, self._loader.tree))
+        ) is not None:
             await self._plan(proposal)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
@@ -373,9 +391,6 @@ class TimelineController:
         if self._host.state.read_only:
             self._host.notify(tr("This session is read-only. Use /write to continue it."), severity="warning")
         return self._host.state.read_only
-
-    def _branch_title(self, branch: TimelineBranch) -> str:
-        return branch_title(branch, self._loader.tree)
 
 
 def _last_prompt(tree: TimelineTree) -> TimelineNode | None:

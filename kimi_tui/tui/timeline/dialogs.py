@@ -19,6 +19,7 @@ from kimi_tui.tui.timeline.revert_proposal import (
     propose_switch,
 )
 from kimi_tui.tui.timeline.tree import TimelineTree
+from kimi_tui.wire.attempts import AttemptChanges, AttemptList, StartAttempts
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import Notification
 from kimi_tui.wire.review import ChangeReview, CommentList, PlannedFileContent
@@ -57,6 +58,8 @@ class TimelineDialogs:
         """The open dialog, which may cover another one."""
         self._pending_replies = 0
         """Number of requested replies that haven't arrived yet."""
+        self._pending_starts = 0
+        """Number of them that are lists of attempts, which also arrive without a query."""
 
     async def confirm(self, proposal: RevertProposal) -> RevertCommand | None:
         """Show the plan of a proposal. Return the command that the user confirms."""
@@ -94,6 +97,33 @@ class TimelineDialogs:
         )
         await self._show(screen)
 
+    async def compare_attempts(self, *, is_starting: bool, planner: RevertPlanner) -> None:
+        """Let the user compare the attempts and adopt changes of them.
+
+        `is_starting`: attempts were just started, and aren't listed yet.
+        """
+        from kimi_tui.tui.attempts.attempts_dialog import AttemptsDialog
+
+        await self._show(
+            AttemptsDialog(
+                is_starting=is_starting,
+                planner=planner,
+                host=self._host,
+                queries=self,
+                key_labels=self._key_labels,
+            )
+        )
+
+    async def choose_attempts(self, node: TimelineNode) -> StartAttempts | None:
+        """Let the user choose which attempts to start from a checkpoint; return None if they cancel."""
+        from kimi_tui.tui.attempts.start_attempts_dialog import StartAttemptsDialog
+
+        session = self._host.state.session
+        if session is None:
+            return None
+        dialog = StartAttemptsDialog(node, session=session, key_labels=self._key_labels)
+        return await self._screen.app.push_screen_wait(dialog)
+
     async def view_branch(self, branch: TimelineBranch, title: str) -> RevertProposal | None:
         """Show the messages of a branch. Return the switch to it if the user requests that."""
         should_switch = await self._show(
@@ -118,6 +148,7 @@ class TimelineDialogs:
     def ask(self, query: Query) -> None:
         """Send a query. The open dialog is passed the reply, which doesn't name its query."""
         self._pending_replies += 1
+        self._pending_starts += isinstance(query, StartAttempts)
         self._wire.command(query)
 
     def deliver(self, message: Reply | Notification) -> bool:
@@ -139,6 +170,7 @@ class TimelineDialogs:
                 | PlannedFileContent()
                 | CommentList()
                 | LineReason()
+                | AttemptChanges()
             ):
                 if dialog is not None:
                     dialog.show_reply(message)
@@ -146,10 +178,18 @@ class TimelineDialogs:
                 if severity != "error" or dialog is None:
                     return False
                 dialog.show_problem(f"{message.title} {message.body}".strip())
+                self._pending_starts = min(self._pending_starts, self._pending_replies - 1)
             case _:
                 assert_never(message)
         self._pending_replies -= 1
         return not isinstance(message, PatchWritten)
+
+    def show_attempts(self, attempts: AttemptList) -> bool:
+        """Update the attempts; return whether the open dialog shows them."""
+        if self._pending_starts:
+            self._pending_starts -= 1
+            self._pending_replies -= 1
+        return self._dialog is not None and self._dialog.show_attempts(attempts)
 
     def handle_turn_change(self) -> None:
         """Update the open dialog after a turn has begun or ended."""

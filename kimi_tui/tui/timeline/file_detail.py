@@ -26,7 +26,8 @@ class FileDetail:
             case NoteRow(full=full, is_command=True):
                 return _command_lines(full, width)
             case NoteRow(full=full):
-                return wrap([(sanitize_line(full), text_style())], width)
+                lines = sanitize(full).splitlines()
+                return [part for line in lines for part in wrap([(line, text_style())], width)]
             case _:
                 return []
 

@@ -63,6 +63,15 @@ _AFTER_REVERT: dict[PlannedAction, str] = {
     ),
 }
 """Descriptions for undo, redo and switch plans, in which a revert rather than the agent changed the files."""
+_ADOPTION: dict[PlannedAction, tuple[str, str]] = {
+    "restore": (tr_lazy("change"), tr_lazy("The attempt changed this file.")),
+    "delete": (tr_lazy("delete"), tr_lazy("The attempt deleted this file.")),
+    "recreate": (tr_lazy("create"), tr_lazy("The attempt created this file.")),
+    "rename": (tr_lazy("rename"), tr_lazy("The attempt renamed this file.")),
+    "merge": (tr_lazy("merge"), tr_lazy("Both changes are kept.")),
+    "conflict": (tr_lazy("conflict"), tr_lazy("The file isn't changed unless you select it.")),
+}
+"""Labels and descriptions for plans that adopt attempts."""
 _CHANGE_LABELS: dict[str, tuple[str, str]] = {
     "added": (tr_lazy("added"), "$success"),
     "removed": (tr_lazy("removed"), "$error"),
@@ -129,6 +138,8 @@ def plan_row(file: PlannedFile, reason: RevertReason) -> FileRow:
     label, style, description = _ACTION_LABELS[file.action]
     if reason in ("undo", "redo", "switch"):
         description = _AFTER_REVERT.get(file.action, description)
+    if reason == "adopt":
+        label, description = _ADOPTION.get(file.action, (label, description))
     return FileRow(
         path=file.path,
         renamed_to=file.renamed_to,

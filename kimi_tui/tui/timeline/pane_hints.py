@@ -62,6 +62,7 @@ class PaneHints:
             self._hint("timeline.mail", tr("revert with a note"), "ask('mail')"),
             *([] if view.compare_uid else [compare_hint]),
             self._hint("timeline.fork", tr("fork"), "ask('fork')"),
+            self._hint("timeline.attempts", tr("attempts"), "ask('attempts')"),
             self._hint("timeline.filter", tr("filter"), "ask('filter')"),
         ]
 

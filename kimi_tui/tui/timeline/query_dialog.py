@@ -5,6 +5,7 @@ from typing import Generic, Protocol, TypeVar
 from textual.screen import ModalScreen
 
 from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.wire.attempts import AttemptChanges, AttemptList, PlanAdoption, ReadAttempt, StartAttempts
 from kimi_tui.wire.commands import Compare, PlanRevert, PlanSwitch, ReadBranch, WritePatch
 from kimi_tui.wire.review import (
     AddComment,
@@ -34,6 +35,9 @@ Query = (
     | RemoveComment
     | ListComments
     | ExplainLine
+    | PlanAdoption
+    | ReadAttempt
+    | StartAttempts
 )
 Reply = (
     RevertPlan
@@ -44,6 +48,7 @@ Reply = (
     | PlannedFileContent
     | CommentList
     | LineReason
+    | AttemptChanges
 )
 
 
@@ -77,3 +82,7 @@ class QueryDialog(ModalScreen[T], Generic[T]):
 
     def handle_revert(self) -> None:
         """Update what depends on the files after a revert."""
+
+    def show_attempts(self, attempts: AttemptList) -> bool:
+        """Update the attempts; return whether the dialog shows them."""
+        return False

@@ -19,6 +19,7 @@ TimelineAction = Literal[
     "fork",
     "compare",
     "review",
+    "attempts",
     "mail",
     "name",
     "leave",

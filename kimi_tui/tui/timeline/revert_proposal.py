@@ -4,20 +4,33 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, assert_never
 
 from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.i18n.translate import tr
+from kimi_tui.i18n.translate import tr, tr_n
 from kimi_tui.tui.timeline.row_renderer import checkpoint_title, revert_target_label
 from kimi_tui.tui.timeline.tree import TimelineTree
+from kimi_tui.wire.attempts import AdoptAttempts, AttemptFiles, PlanAdoption
 from kimi_tui.wire.commands import PlanRevert, PlanSwitch, Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.timeline import FileChoice, RevertScope, TimelineBranch, TimelineNode
 
-RevertCommand = Revert | Undo | Redo | SwitchBranch
+RevertCommand = Revert | Undo | Redo | SwitchBranch | AdoptAttempts
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptSelection:
+    """The files of attempts to adopt."""
+
+    files: tuple[AttemptFiles, ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the attempts."""
+        return tuple(each.number for each in self.files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevertProposal:
     """What to revert to, and how the plan dialog presents it."""
 
-    target: TimelineNode | TimelineBranch | Literal["undo", "redo"]
+    target: TimelineNode | TimelineBranch | AttemptSelection | Literal["undo", "redo"]
     title: str
     action_label: str
     """Label of the key that confirms the plan."""
@@ -40,13 +53,15 @@ class RevertProposal:
     can_be_redone: bool = False
     """Whether redoing, instead of undoing, reverses it."""
 
-    def plan_query(self, scope: RevertScope) -> PlanRevert | PlanSwitch:
+    def plan_query(self, scope: RevertScope) -> PlanRevert | PlanSwitch | PlanAdoption:
         """Return the query for the plan of a scope."""
         match self.target:
             case TimelineNode(id=number):
                 return PlanRevert(number, scope)
             case TimelineBranch(number=number):
                 return PlanSwitch(number, self.to)
+            case AttemptSelection(numbers=numbers, files=files):
+                return PlanAdoption(numbers, files)
             case "undo" | "redo":
                 return PlanRevert(self.target)
             case _:
@@ -69,6 +84,8 @@ class RevertProposal:
                 return Revert(number, scope, paths, note, choices)
             case TimelineBranch(number=number):
                 return SwitchBranch(number, self.to, scope, paths, choices)
+            case AttemptSelection(numbers=numbers, files=files):
+                return AdoptAttempts(numbers, paths, choices, files)
             case "undo":
                 return Undo(paths, choices)
             case "redo":
@@ -129,6 +146,19 @@ def propose_hunks(node: TimelineNode, decisions: tuple[FileChoice, ...]) -> Reve
         scope="files",
         only_path=decisions[0].path,
         decisions=decisions,
+    )
+
+
+def propose_adoption(files: tuple[AttemptFiles, ...]) -> RevertProposal:
+    """Propose to make changes of attempts to the files."""
+    selection = AttemptSelection(files)
+    names = ", ".join(map(str, selection.numbers))
+    return RevertProposal(
+        target=selection,
+        title=tr_n("Adopt attempt {names}", "Adopt attempts {names}", len(files), names=names),
+        action_label=tr("adopt"),
+        scopes=("files",),
+        scope="files",
     )
 
 

@@ -12,6 +12,7 @@ from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.wire.attempts import (
     AdoptAttempts,
     AttemptChanges,
+    AttemptFiles,
     AttemptList,
     AttemptOptions,
     DiscardAttempts,
@@ -153,6 +154,29 @@ async def test_a_conflict_is_shown_even_if_one_of_the_versions_is_the_current_on
     assert "attempt 1 and attempt 2 changed the same lines" in file.note
     assert file.diff is not None
     assert file.diff.new_text == "second\n"
+
+
+async def test_files_of_two_attempts_are_adopted_as_one_checkpoint(work_dir: Path, data_dir: Path) -> None:
+    for name in "ab":
+        (work_dir / f"{name}.txt").write_text("old\n")
+    async with session(work_dir, data_dir, text_reply("hello")) as client:
+        await client.ask("hello")
+        for text in ("first", "second"):
+            command = f"echo {text} | tee a.txt > b.txt"
+            rewrite(data_dir, tool_calls(("Bash", {"command": command})), text_reply("ok"))
+            await run_attempts(client, StartAttempts(attempts=(AttemptOptions(),)))
+        files = (AttemptFiles(1, ("a.txt",)), AttemptFiles(2, ("b.txt",)))
+        plan = await client.run_command(PlanAdoption((1, 2), files), RevertPlan)
+        assert {file.path: file.action for file in plan.files} == {"a.txt": "restore", "b.txt": "restore"}
+        client.command(RunSlash("attempts --adopt 1,2 --files 1=a.txt --files 2=b.txt"))
+        await client.next(Reverted)
+        assert [(work_dir / f"{name}.txt").read_text() for name in "ab"] == ["first\n", "second\n"]
+        await client.command_and_wait(Undo())
+        assert [(work_dir / f"{name}.txt").read_text() for name in "ab"] == ["old\n", "old\n"]
+        client.command(RunSlash("attempts --adopt 1 --files 1=c.txt"))
+        notice = await client.next(Notification)
+        assert "Attempt 1 didn't change c.txt." in notice.title
+        assert [(work_dir / f"{name}.txt").read_text() for name in "ab"] == ["old\n", "old\n"]
 
 
 async def test_an_attempt_starts_from_an_earlier_checkpoint(work_dir: Path, data_dir: Path) -> None:

@@ -24,6 +24,7 @@ ENGINE_COMMANDS = {
     "tasks",
     "bisect",
     "review",
+    "attempts",
     "mcp",
     "export",
     "import",

@@ -1,0 +1,1 @@
+"""Dialogs that start attempts, and compare and adopt them."""
