@@ -1,18 +1,24 @@
 """The sessions that this user has open: those of the resident engine, and those of other processes."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.cli.resident_client import list_hosted_sessions
 from kimi_tui.history.open_sessions import OpenSession, find_open_sessions
-from kimi_tui.resident.connection import EngineNotRunning, send_hello
-from kimi_tui.resident.frames import Hello
+from kimi_tui.resident.connection import EngineNotRunning, connect, send_hello
+from kimi_tui.resident.frames import Hello, InvalidFrame, parse_reply
+from kimi_tui.resident.socket_path import LOCK_NAME
 from kimi_tui.version import __version__
 from kimi_tui.wire.codec import encode
 from kimi_tui.wire.requests import Answer
 from kimi_tui.wire.running_session import RunningSession, RunningSessionList, cost_on
+
+_LOOK_S = 5.0
+"""Seconds until the first look for an engine, and between looks while none is running."""
 
 
 class RunningSessions:
@@ -32,6 +38,24 @@ class RunningSessions:
             _sessions_of_other_processes, self._data_dir, {session.id for session in hosted}
         )
         return RunningSessionList(sessions=(*hosted, *others), is_engine_running=is_running)
+
+    async def watch(self) -> AsyncIterator[tuple[RunningSession, ...]]:
+        """Yield the sessions of the engine, now and after each change of a state, forever.
+
+        The engine sends them. If none is running, this looks for its lock from time to time.
+        """
+        lock = self._data_dir / LOCK_NAME
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            if lock.exists():
+                with suppress(KimiTuiError, OSError, ValueError, InvalidFrame):
+                    async with connect(self._data_dir, Hello(version=__version__, request="watch")) as (
+                        (reader, _),
+                        reply,
+                    ):
+                        yield reply.sessions
+                        while line := await reader.readline():
+                            yield parse_reply(line).sessions
 
     async def answer(self, session_id: str, answer: Answer) -> bool:
         """Answer a request of a resident session. Return whether it was still open. Raises KimiTuiError."""

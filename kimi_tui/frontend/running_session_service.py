@@ -1,5 +1,6 @@
 """Interface to the open sessions of this user, whichever process runs them."""
 
+from collections.abc import AsyncIterator
 from typing import Protocol
 
 from kimi_tui.wire.requests import Answer
@@ -11,6 +12,13 @@ class RunningSessionService(Protocol):
 
     async def list(self) -> RunningSessionList:
         """Return the open sessions. Raises KimiTuiError."""
+        ...
+
+    def watch(self) -> AsyncIterator[tuple[RunningSession, ...]]:
+        """Yield the sessions of the resident engine, now and after each change of a state, forever.
+
+        Nothing is yielded while no engine is running.
+        """
         ...
 
     async def answer(self, session_id: str, answer: Answer) -> bool:

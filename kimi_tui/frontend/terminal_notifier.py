@@ -131,6 +131,13 @@ class TerminalNotifier:
         elif notifications := list(filter(_is_noteworthy, batch.of_type(Notification))):
             self._notify(state, translate_message(notifications[-1].title))
 
+    def report(self, text: str) -> None:
+        """Notify the user of something outside of this session, if they are away."""
+        if self._is_away:
+            self._terminal.send(
+                build_notification(self._method, "kimi-tui", _shorten(text), in_tmux=self._in_tmux)
+            )
+
     @property
     def _is_away(self) -> bool:
         if self._has_focus is None:

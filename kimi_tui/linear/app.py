@@ -23,11 +23,13 @@ from kimi_tui.frontend.input_history import InputHistory
 from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.parsed_command import ParsedCommand
 from kimi_tui.frontend.running_session_service import RunningSessionService
+from kimi_tui.frontend.session_alerts import SessionAlerts
 from kimi_tui.frontend.session_controller import CommandResult, SessionController
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.shell_line import ShellLine, parse_shell_line
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier, detect_method
 from kimi_tui.frontend.text.exit_summary import exit_summary
+from kimi_tui.frontend.text.running_sessions import alert_of
 from kimi_tui.i18n.translate import tr, translate_error, translate_message
 from kimi_tui.linear.command_context import SessionSwitch
 from kimi_tui.linear.commands import complete_command, run_command
@@ -68,7 +70,7 @@ class LinearApp:
     def __init__(self, *, wire: Wire, options: LinearOptions, lines: LineInput | None = None) -> None:
         self._lines = lines or LineInput()
         self._output = LineOutput(self._lines)
-        notifier = TerminalNotifier(
+        self._notifier = notifier = TerminalNotifier(
             method=detect_method(options.notify),
             terminal=self._lines,
             clock=options.clock,
@@ -127,6 +129,7 @@ class LinearApp:
         engine = asyncio.ensure_future(start())
         listener = asyncio.ensure_future(self._client.listen())
         prompt_loop = asyncio.ensure_future(self._run_prompt_loop())
+        alerts = asyncio.ensure_future(self._report_sessions())
         try:
             await asyncio.wait([engine, prompt_loop], return_when=asyncio.FIRST_COMPLETED)
             if engine.done() and (error := engine.exception()) is not None:
@@ -146,10 +149,22 @@ class LinearApp:
             return self._context.session_switch
         finally:
             self._unsent.save_now()
-            for task in (prompt_loop, engine, listener):
+            tasks = (prompt_loop, engine, listener, alerts)
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(prompt_loop, engine, listener, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
             self._lines.close()
+
+    async def _report_sessions(self) -> None:
+        """Report sessions on no screen that need the user, or whose work has ended."""
+        service, alerts = self._context.running_sessions, SessionAlerts()
+        if service is None:
+            return
+        async for sessions in service.watch():
+            current_id = self.state.session.session_id if self.state.session is not None else None
+            for session in alerts.update(sessions, current_id=current_id):
+                self._context.write_line(alert_of(session))
+                self._notifier.report(alert_of(session))
 
     @property
     def state(self) -> SessionViewState:

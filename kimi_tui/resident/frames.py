@@ -22,8 +22,10 @@ from kimi_tui.wire.requests import Answer
 from kimi_tui.wire.running_session import RunningSession
 
 MAX_LINE_BYTES = 100 * 1024 * 1024
-EngineRequest = Literal["open", "prepare", "list", "answer", "stop", "shutdown"]
-"""`prepare` keeps an idle engine running for a client that is about to open a session. `list` doesn't."""
+EngineRequest = Literal["open", "prepare", "list", "watch", "answer", "stop", "shutdown"]
+"""`prepare` keeps an idle engine running for a client that is about to open a session. `list` doesn't, and
+`watch` neither. It sends the list again after each change.
+"""
 
 
 @frozen(kw_only=True)
@@ -153,6 +155,14 @@ def parse_hello(line: bytes) -> Hello:
     """Return the Hello in `line`. Raises InvalidFrame."""
     try:
         return from_json(Hello, line)
+    except ValueError as error:
+        raise InvalidFrame(str(error)) from error
+
+
+def parse_reply(line: bytes) -> EngineReply:
+    """Return the reply in a line. Raises InvalidFrame."""
+    try:
+        return from_jsonable(EngineReply, parse_object(line).get("welcome"))
     except ValueError as error:
         raise InvalidFrame(str(error)) from error
 

@@ -262,6 +262,12 @@ class HostedSession:
             case _:
                 return "done"
 
+    @property
+    def progress(self) -> tuple[str, RunningState, tuple[str, ...], int]:
+        """What watchers are told about when it changes: the state, the open requests and the clients."""
+        requests = tuple(request.id for request in self.snapshot.requests)
+        return self.id, self._state, requests, len(self.clients)
+
     def describe(self) -> RunningSession:
         """Return what lists show of the session."""
         info, cost = self.snapshot.info, self.snapshot.cost or CostUpdate()

@@ -14,9 +14,7 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.resident.engine_socket import EngineSocket
 from kimi_tui.resident.hosted_session import SessionOpener
 from kimi_tui.resident.session_host import IDLE_S, SessionHost
-
-LOCK_NAME = "resident.lock"
-"""File in the data directory that a running engine locks."""
+from kimi_tui.resident.socket_path import LOCK_NAME
 
 
 class EngineRunning(KimiTuiError):

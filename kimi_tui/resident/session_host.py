@@ -24,12 +24,15 @@ from kimi_tui.resident.hosted_session import HostedSession, SessionOpener
 from kimi_tui.resident.peer import peer_uid
 from kimi_tui.wire.codec import UnknownWireMessage, decode
 from kimi_tui.wire.requests import Answer
+from kimi_tui.wire.running_session import RunningSession
 
 logger = logging.getLogger(__name__)
 
 IDLE_S = 60.0
 """Seconds after which an idle session without clients is closed, and after that the engine."""
 _HELLO_TIMEOUT_S = 10.0
+_WATCH_S = 0.5
+"""Shortest time between two lists that a watching client gets."""
 _SOCKET_CHECK_S = 2.0
 """Seconds between checks whether clients still find the socket."""
 
@@ -53,6 +56,8 @@ class SessionHost:
         self._opening = asyncio.Lock()
         """Held while a client's session is looked up and created, so that two clients get the same one."""
         self._connections: set[asyncio.StreamWriter] = set()
+        self._watchers: set[asyncio.Event] = set()
+        """Set when something has changed, for each client that watches the list of sessions."""
         self._attached = 0
         """Number of clients that want a session."""
         self._timers: dict[HostedSession | None, asyncio.TimerHandle] = {}
@@ -92,6 +97,8 @@ class SessionHost:
 
     def handle_change(self, session: HostedSession) -> None:
         """Start or stop the timer that closes an idle session. Forget one that has ended."""
+        for changed in self._watchers:
+            changed.set()
         if session.has_ended:
             if session in self._sessions:
                 self._sessions.remove(session)
@@ -170,8 +177,9 @@ class SessionHost:
                 self._update_engine_timer()
                 writer.write(welcome_line(welcome))
             case "list":
-                listed = tuple(session.describe() for session in self._sessions if session.is_open)
-                writer.write(welcome_line(replace(welcome, sessions=listed)))
+                writer.write(welcome_line(replace(welcome, sessions=self._describe_all())))
+            case "watch":
+                await self._serve_watcher(reader, writer, welcome)
             case "answer":
                 accepted = self._find(hello.session).answer(_parse_answer(hello))
                 writer.write(welcome_line(replace(welcome, is_accepted=accepted)))
@@ -193,6 +201,39 @@ class SessionHost:
             is_viewer=hello.is_viewer,
             editor_services=frozenset(hello.editor_services),
         ).serve()
+
+    def _describe_all(self) -> tuple[RunningSession, ...]:
+        return tuple(session.describe() for session in self._sessions if session.is_open)
+
+    async def _serve_watcher(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, welcome: EngineReply
+    ) -> None:
+        """Send the list of sessions, now and after changes, until the client leaves."""
+        changed = asyncio.Event()
+        self._watchers.add(changed)
+        sending = asyncio.ensure_future(self._send_changes(writer, welcome, changed))
+        leaving = asyncio.ensure_future(reader.read(1))
+        try:
+            await asyncio.wait([sending, leaving], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._watchers.discard(changed)
+            sending.cancel()
+            leaving.cancel()
+            await asyncio.gather(sending, leaving, return_exceptions=True)
+
+    async def _send_changes(
+        self, writer: asyncio.StreamWriter, welcome: EngineReply, changed: asyncio.Event
+    ) -> None:
+        sent = None
+        while True:
+            changed.clear()
+            progress = [session.progress for session in self._sessions if session.is_open]
+            if progress != sent:
+                sent = progress
+                writer.write(welcome_line(replace(welcome, sessions=self._describe_all())))
+                await writer.drain()
+            await asyncio.sleep(_WATCH_S)
+            await changed.wait()
 
     def _check_version(self, hello: Hello) -> None:
         if hello.version != self._version:

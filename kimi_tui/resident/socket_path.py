@@ -9,6 +9,8 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import make_private_dir
 
+LOCK_NAME = "resident.lock"
+"""File in the data directory that a running engine locks."""
 MAX_SOCKET_PATH_BYTES = 100
 """Systems limit the paths of sockets to 104 or 108 bytes."""
 

@@ -16,8 +16,10 @@ from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.frontend.engine_runner import EngineRunner
+from kimi_tui.frontend.session_alerts import SessionAlerts
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier, detect_method
 from kimi_tui.frontend.text.exit_summary import exit_summary
+from kimi_tui.frontend.text.running_sessions import alert_of
 from kimi_tui.i18n.translate import tr, translate_error, translate_message
 from kimi_tui.tui.keys.keymap import APP_KEYS, bindings, keymap_errors, known_binding_ids
 from kimi_tui.tui.options import TuiOptions
@@ -34,6 +36,8 @@ from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Shutdown
 
 STYLES = ("screen", "prompt")
+_ALERT_S = 8
+"""Seconds that the report of another session is shown."""
 _MAX_RECONNECTS = 3
 """Number of times that the app reconnects to the resident engine until the user presses a key."""
 
@@ -154,6 +158,26 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
     @on(ScreenReady)
     def _start_engine(self) -> None:
         self._serve()
+        self._report_sessions()
+
+    @work(group="alerts", exclusive=True)
+    async def _report_sessions(self) -> None:
+        """Report sessions on no screen that need the user, or whose work has ended."""
+        service, alerts = self._options.running_sessions, SessionAlerts()
+        if service is None:
+            return
+        async for sessions in service.watch():
+            current = self._main.session.state.session if self._main is not None else None
+            current_id = current.session_id if current is not None else None
+            for session in alerts.update(sessions, current_id=current_id):
+                text = alert_of(session)
+                self.notify(
+                    text,
+                    severity="information" if session.state == "done" else "warning",
+                    timeout=_ALERT_S,
+                    markup=False,
+                )
+                self._notifier.report(text)
 
     @work(group="engine")
     async def _serve(self) -> None:

@@ -160,6 +160,32 @@ async def test_an_editor_can_keep_its_sessions_to_itself(engine: Program) -> Non
         assert not (await find_session(engine, "open")).is_resident
 
 
+async def test_changes_are_watched_across_a_restart_of_the_engine(
+    engine: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kimi_tui.cli.running_sessions._LOOK_S", 0.05)
+    engine.script("text: hello")
+    states: list[tuple[str, ...]] = []
+
+    async def watch() -> None:
+        async for listed in RunningSessions(engine.data_dir).watch():
+            states.append(tuple(session.state for session in listed))
+
+    watching = asyncio.ensure_future(watch())
+    async with start_program(engine, "acp") as (harness, _), asyncio.timeout(TEST_TIMEOUT_S):
+        await harness.editor.initialize()
+        session_id = await harness.editor.new(engine.work_dir)
+        await harness.editor.prompt(session_id, "one")
+        while ("done",) not in states:
+            await asyncio.sleep(0.05)
+    restarted = await asyncio.to_thread(engine.run, "serve", "--restart")
+    assert restarted.exit_code == 0
+    async with asyncio.timeout(TEST_TIMEOUT_S):
+        while states[-1] != ():  # of the new engine
+            await asyncio.sleep(0.05)
+    watching.cancel()
+
+
 def test_tools_of_a_wire_client_are_its_own_and_end_with_it(engine: Program) -> None:
     call = script(tool_call("t1", "lookup", word="x"))
     engine.script(call, "text: found", call, "text: gone")

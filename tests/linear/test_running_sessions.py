@@ -58,3 +58,11 @@ async def test_without_an_engine_sessions_are_only_listed(open_linear_app: Any) 
         driver.lines.type("/ps", "1")
         await driver.wait_until(lambda: "Another process has this session open" in driver.lines.text)
         assert "kimi-tui --resident" in driver.lines.text
+
+
+async def test_sessions_on_no_screen_are_reported_between_the_lines(open_linear_app: Any) -> None:
+    service = PlayedRunningSessions()
+    async with open_linear_app(running_sessions=service) as driver:
+        service.changes.put_nowait((WORKING,))
+        service.changes.put_nowait((replace(WORKING, state="failed"),))
+        await driver.wait_until(lambda: "写测试 (door) has failed." in driver.lines.text)

@@ -1,7 +1,10 @@
 """Running sessions dialog: the open sessions, answered, stopped and opened."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -62,11 +65,17 @@ class PlayedRunningSessions:
     problem: KimiTuiError | None = None
     answers: list[tuple[str, Answer]] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
+    changes: "asyncio.Queue[tuple[RunningSession, ...]]" = field(default_factory=asyncio.Queue)
+    """What `watch` yields."""
 
     async def list(self) -> RunningSessionList:
         if self.problem is not None:
             raise self.problem
         return RunningSessionList(sessions=self.sessions, is_engine_running=self.is_engine_running)
+
+    async def watch(self) -> AsyncIterator[tuple[RunningSession, ...]]:
+        while True:
+            yield await self.changes.get()
 
     async def answer(self, session_id: str, answer: Answer) -> bool:
         is_first = not self.answers
@@ -257,3 +266,31 @@ async def test_a_failed_reading_shows_its_reason_and_recovers(open_app: Any) -> 
         await harness.wait_until(lambda: "I will deploy now." in harness.screen_text())
         await harness.driver.press("f5")
         await harness.wait_until(lambda: not isinstance(harness.app.screen, RunningSessionsDialog))
+
+
+async def test_sessions_on_no_screen_are_reported_with_their_directories(open_app: Any) -> None:
+    service = PlayedRunningSessions()
+    own = running(SESSION.session_id, state="working")
+    shown = running("s1", title="elsewhere", clients=1)
+    async with open_app(running_sessions=service) as harness:
+        await harness.send(TurnBegin("go"))
+        service.changes.put_nowait((own, shown, WORKING, replace(ASKING, state="working", requests=())))
+        done = (replace(own, state="done"), replace(shown, state="failed"), WORKING, ASKING)
+        service.changes.put_nowait(done)
+        await harness.wait_until(lambda: "ship it (shop) is awaiting approval." in harness.toast_text())
+        assert "elsewhere" not in harness.toast_text()
+        assert "(work)" not in harness.toast_text()
+        service.changes.put_nowait((*done[:2], replace(WORKING, state="done")))
+        await harness.wait_until(lambda: "写测试 (door) is done." in harness.toast_text())
+
+
+async def test_a_session_on_no_screen_is_reported_to_a_user_who_is_away(open_app: Any) -> None:
+    service = PlayedRunningSessions()
+    async with open_app(running_sessions=service, notify="osc9") as harness:
+        harness.app.on_app_blur()
+        sent: list[str] = []
+        harness.app._notifier._terminal = SimpleNamespace(send=sent.append)
+        service.changes.put_nowait((WORKING,))
+        service.changes.put_nowait((replace(WORKING, state="failed"),))
+        await harness.wait_until(lambda: sent)
+        assert "写测试 (door) has failed." in sent[0]

@@ -67,6 +67,16 @@ def facts_of(session: RunningSession) -> str:
     return "  ".join(filter(None, facts))
 
 
+def alert_of(session: RunningSession) -> str:
+    """Return the text that reports the state of a session on no screen."""
+    names = {"title": title_of(session), "directory": sanitize_line(Path(session.work_dir).name)}
+    if session.is_awaiting:
+        return tr("{title} ({directory}) is awaiting approval.", **names)
+    if session.state == "failed":
+        return tr("{title} ({directory}) has failed.", **names)
+    return tr("{title} ({directory}) is done.", **names)
+
+
 def no_engine_text() -> str:
     """Return how to run sessions that can be answered and opened from other terminals."""
     return tr(

@@ -1,0 +1,35 @@
+"""Finds sessions on no screen that need the user, or whose work has ended."""
+
+from collections.abc import Sequence
+
+from kimi_tui.wire.running_session import RunningSession
+
+
+class SessionAlerts:
+    """Compares the running sessions with those before. A session is reported once per state or request."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, tuple[str, ...]]] | None = None
+        """State and open requests of each session; None before the first list."""
+
+    def update(self, sessions: Sequence[RunningSession], *, current_id: str | None) -> list[RunningSession]:
+        """Return the sessions to report. Those with a client, and the current one, are on a screen.
+
+        The first list only tells what is already known.
+        """
+        before = self._known
+        self._known = {session.id: _progress(session) for session in sessions}
+        if before is None:
+            return []
+        return [
+            session
+            for session in sessions
+            if session.state in ("awaiting approval", "done", "failed")
+            and not session.clients
+            and session.id != current_id
+            and before.get(session.id) != self._known[session.id]
+        ]
+
+
+def _progress(session: RunningSession) -> tuple[str, tuple[str, ...]]:
+    return session.state, tuple(request.id for request in session.open_requests)
