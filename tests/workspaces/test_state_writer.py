@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.history.snapshots.capture import CaptureResult
+from kimi_tui.history.snapshots.capturing.capture_result import CaptureResult
 from kimi_tui.workspaces.checkpoint.copied_view import CopiedView, CopyTooLarge
 from kimi_tui.workspaces.checkpoint.private_view import PrivateTree
 from kimi_tui.workspaces.checkpoint.state_differences import StateDifferences

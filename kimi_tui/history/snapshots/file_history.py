@@ -13,20 +13,16 @@ from kimi_tui.history.git.git_facts import git_facts
 from kimi_tui.history.snapshots.apply_choice import NotOffered, apply_choice
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.history.snapshots.blob_store import BlobStore
-from kimi_tui.history.snapshots.capture import Capture, CaptureResult
+from kimi_tui.history.snapshots.capturing.capture import Capture
+from kimi_tui.history.snapshots.capturing.capture_result import CaptureResult
+from kimi_tui.history.snapshots.change_authors import ChangeAuthors
 from kimi_tui.history.snapshots.comparable_states import comparable_states
 from kimi_tui.history.snapshots.deadline import ScanDeadline, ScanProgress
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
-from kimi_tui.history.snapshots.manifest import Manifest, ManifestMissing, session_of
+from kimi_tui.history.snapshots.manifest import ManifestMissing
 from kimi_tui.history.snapshots.merge3 import MAX_BYTES
 from kimi_tui.history.snapshots.open_calls import InterruptedCall, OpenCallLog
-from kimi_tui.history.snapshots.other_sessions import (
-    CLOCK_TOLERANCE_S,
-    NO_OTHER_SESSION_CHANGES,
-    OtherSessionChanges,
-    find_other_session_changes,
-)
 from kimi_tui.history.snapshots.patch import Patch, build_patch
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.history.snapshots.plan_executor import (
@@ -40,9 +36,10 @@ from kimi_tui.history.snapshots.planning.planner import Planner, count_changed_l
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.rename_detection import NO_RENAMES, Renames
 from kimi_tui.history.snapshots.scanner import TooManyFiles
+from kimi_tui.history.snapshots.uncarried_items import find_uncarried
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
 from kimi_tui.history.snapshots.write_notes import add_write_notes
-from kimi_tui.wire.timeline import FileChoice, WhoChanged
+from kimi_tui.wire.timeline import FileChoice
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +87,7 @@ class FileHistory:
         self._open_calls = OpenCallLog(store.folder / "calls", store.session)
         self._interrupted: InterruptedCall | None = None
         """A call that an earlier process left open, until its changes are recorded."""
-        self._sessions = {store.session}
+        self._authors = ChangeAuthors(store, self._open_calls)
         self._is_complete = True
         self._is_large = False
         """Whether a scan would take long."""
@@ -138,9 +135,7 @@ class FileHistory:
 
         A history that is only read needs no other preparation.
         """
-        for manifest in earlier:
-            if (session := session_of(manifest)) != "":
-                self._sessions.add(session)
+        self._authors.add_sessions_of(earlier)
 
     @property
     def newest(self) -> str | None:
@@ -276,12 +271,12 @@ class FileHistory:
             then = manifests.entries(target)
             records = manifests.records_since(target, head)
             only = None if until is None else {record.id for record in manifests.records_since(target, until)}
-            others = self._changes_by_others(target, records)
+            others = self._authors.changes_by_others(target, records)
         except ManifestMissing as error:
             raise _missing_state_error(
                 error, hint="Revert only the conversation, or choose another checkpoint."
             ) from error
-        planner = Planner(self._store.blobs, sessions=self._sessions)
+        planner = Planner(self._store.blobs, sessions=self._authors.sessions)
         plan = planner.plan(
             target,
             head,
@@ -294,7 +289,7 @@ class FileHistory:
             deadline=deadline,
         )
         states = {target, *(only if only is not None else (record.id for record in records))} - {until}
-        changes = self._git_changes.changes_since(states, self._sessions)
+        changes = self._git_changes.changes_since(states, self._authors.sessions)
         plan = replace(
             plan,
             incomplete=self.partial_coverage_reason or plan.incomplete,
@@ -334,7 +329,7 @@ class FileHistory:
                 except NotOffered as reason:
                     rejected[item.path] = str(reason)
         items = [item for item in items if item.path not in rejected and item.has_effect]
-        rejected |= _reject_uncarried(items, plan, rejected)
+        rejected |= find_uncarried(items, plan, rejected)
         items = [item for item in items if item.path not in rejected]
         # Only the selected paths are scanned: other changes since the plan are left to the next capture.
         reachable = self._executor.reachable_paths(path for item in items for path in item.paths)
@@ -410,7 +405,7 @@ class FileHistory:
             raise _missing_state_error(
                 error, hint="Run `kimi-tui checkpoints list` to see which ones are stored."
             ) from error
-        who = self._who_changed(before, after)
+        who = self._authors.who_changed(before, after)
         items = []
         for path in sorted({*old, *new}):
             now, then = old.get(path), new.get(path)
@@ -450,59 +445,6 @@ class FileHistory:
         paths = sorted(path for path in differing if not exclude(path))
         return build_patch(old, new, paths, self._store.blobs, deadline=deadline or ScanDeadline())
 
-    def _changes_by_others(self, start: str, records: Sequence[Manifest]) -> OtherSessionChanges:
-        """Return the changes in `records` that other sessions made or may have made.
-
-        `records` follow the state `start`. Raises ManifestMissing.
-        """
-        if all(self._is_own(record) and not record.author.began for record in records):
-            return NO_OTHER_SESSION_CHANGES
-        manifests = self._store.manifests
-        since = manifests.read(start).time
-        record_ids = {record.id for record in records}
-        others = [
-            record
-            for record in manifests.from_other_sessions({self._store.session}, since - CLOCK_TOLERANCE_S)
-            if record.author.is_program and self._is_other_sessions(record, record_ids, since)
-        ]
-        return find_other_session_changes(
-            records,
-            others,
-            since=since,
-            own_calls={record.id for record in records if record.changes and self._is_own(record)},
-            open_calls=self._open_calls.in_other_sessions(),
-        )
-
-    def _is_other_sessions(self, record: Manifest, record_ids: Collection[str], since: float) -> bool:
-        """Return whether a record belongs to another session, such as a fork's origin after the fork."""
-        if (record.author.session or session_of(record.id)) not in self._sessions:
-            return True
-        return record.id not in record_ids and record.time >= since
-
-    def _is_own(self, record: Manifest) -> bool:
-        """Return whether this session's tool calls or reverts made the changes of a record, if it has any."""
-        author = record.author
-        return not record.changes or (author.who in {"call", "revert"} and author.session in self._sessions)
-
-    def _who_changed(self, before: str, after: str) -> dict[str, WhoChanged]:
-        """Return who changed which paths between two states; empty if `after` doesn't follow `before`."""
-        try:
-            records = self._store.manifests.records_since(before, after)
-        except ManifestMissing:
-            return {}
-        others = self._changes_by_others(before, records)
-        who: dict[str, WhoChanged] = {}
-        for record in records:
-            is_own = self._is_own(record)
-            for path in record.changes if record.author.who != "coverage" else ():
-                change = record.id, path
-                is_others = change in others.known or record.author.is_tool_of_other_session(self._sessions)
-                by: WhoChanged = "another session" if is_others else "agent" if is_own else "you"
-                if change in others.possible:
-                    by = "agent or another session"
-                who[path] = _combine_authors(who.get(path, by), by)
-        return who
-
     def _complete_interrupted(self) -> ExecutionResult | None:
         """Complete an interrupted revert before its changes are attributed to anyone else."""
         if self._is_complete:
@@ -530,30 +472,6 @@ class FileHistory:
         return ChangeAuthor(who="revert", session=self._store.session)
 
 
-def _reject_uncarried(
-    items: Iterable[PlanItem], plan: Plan, already_rejected: Collection[str]
-) -> dict[str, str]:
-    """Return the paths of those whose content isn't written where it belongs, or would be written there while
-    it stays, and why.
-    """
-    remaining = {item.path: item for item in items}
-    sources = {item.carried_to: item.path for item in plan.items if item.carried_to}
-    rejected: dict[str, str] = {}
-    while True:
-        for path, item in remaining.items():
-            source = sources.get(path, "")
-            is_kept = item.kept_at not in {*already_rejected, *rejected}
-            if not is_kept or (item.carried_to and item.carried_to not in remaining):
-                other = item.carried_to or item.kept_at
-                rejected[path] = msg("{path}, where its content goes, isn't reverted", path=other)
-            elif source and source not in remaining:
-                rejected[path] = msg("{path}, which has its content, isn't reverted", path=source)
-        if not rejected.keys() & remaining:
-            return rejected
-        for path in rejected:
-            remaining.pop(path, None)
-
-
 def _count_lines(blobs: BlobStore, before: Entry | None, after: Entry | None) -> tuple[int, int]:
     old, new = text_of(blobs, before), text_of(blobs, after)
     if old is None or new is None:
@@ -573,14 +491,3 @@ def _missing_state_error(error: ManifestMissing, *, hint: str) -> KimiTuiError:
     if error.was_deleted:
         return KimiTuiError("The file state of that checkpoint was deleted to free space.", hint=hint)
     return KimiTuiError("The file state of that checkpoint is missing or damaged.", hint=hint)
-
-
-def _combine_authors(first: WhoChanged, then: WhoChanged) -> WhoChanged:
-    """Return the combined author of two changes to a file."""
-    if first == then:
-        return first
-    if "agent or another session" in {first, then}:
-        return "agent or another session"
-    if {first, then} <= {"agent", "another session", "agent and another session"}:
-        return "agent and another session"
-    return "you" if {first, then} == {"you", "another session"} else "both"

@@ -1,10 +1,8 @@
 """Capture of snapshots: detects changes in the working directory and records them with their author."""
 
-import contextlib
 import os
-import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +10,13 @@ from types import MappingProxyType
 from kimi_tui.base.gc_control import gc_paused
 from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.history.snapshots.attributes.known_attributes import KnownAttributes
-from kimi_tui.history.snapshots.attribution import COVERAGE, USER, ChangeAuthor
+from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
+from kimi_tui.history.snapshots.capturing.capture_result import CaptureResult
+from kimi_tui.history.snapshots.capturing.known_paths import KnownPaths
+from kimi_tui.history.snapshots.capturing.other_names import add_other_names
+from kimi_tui.history.snapshots.capturing.partial_coverage import PartialCoverage
+from kimi_tui.history.snapshots.capturing.path_scanner import PathScanner
+from kimi_tui.history.snapshots.capturing.state_recorder import StateRecorder
 from kimi_tui.history.snapshots.change_detection import (
     DetectedChanges,
     detect_from_scan,
@@ -21,21 +25,17 @@ from kimi_tui.history.snapshots.change_detection import (
 )
 from kimi_tui.history.snapshots.coverage_rules import CoverageRules, IgnoredPaths
 from kimi_tui.history.snapshots.deadline import DeadlineExceeded, ScanDeadline
-from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, absolute_path, apply_changes, parents_of
-from kimi_tui.history.snapshots.known_paths import KnownPaths
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, absolute_path, parents_of
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
 from kimi_tui.history.snapshots.manifest import ManifestMissing
 from kimi_tui.history.snapshots.open_calls import InterruptedCall
-from kimi_tui.history.snapshots.other_names import add_other_names
-from kimi_tui.history.snapshots.path_scanner import PathScanner
 from kimi_tui.history.snapshots.project_store import ProjectStore
-from kimi_tui.history.snapshots.rename_detection import NO_RENAMES, Renames, find_renames, select_renames
+from kimi_tui.history.snapshots.rename_detection import NO_RENAMES, Renames
 from kimi_tui.history.snapshots.scanner import Scan, Scanner, TooManyFiles
 from kimi_tui.history.snapshots.stat_cache import (
     StatCache,
     StatKey,
     WrittenFile,
-    inode_of,
     load_stat_cache,
     modification_key,
     save_stat_cache,
@@ -43,24 +43,6 @@ from kimi_tui.history.snapshots.stat_cache import (
 
 _GC_FREEZE_FILES = 5000
 """Above this number of files, the objects are excluded from garbage collection."""
-
-
-@dataclass(frozen=True, slots=True)
-class CaptureResult:
-    """A recorded state."""
-
-    manifest: str
-    changes: Changes
-    """Since the previous state; empty for the first one."""
-    before: dict[str, Entry | None] = field(default_factory=dict)
-    """Previous entries of the changed paths."""
-    stat_keys: Mapping[str, StatKey] = field(default_factory=dict)
-    """Keys of the requested paths, to detect later changes; an empty key for a missing path."""
-
-    def is_folder(self, path: str) -> bool:
-        """Return whether a changed path neither was nor is a file: only directories, or nothing."""
-        states = self.changes.get(path), self.before.get(path)
-        return all(entry is None or entry.kind == "folder" for entry in states)
 
 
 class Capture:
@@ -79,10 +61,6 @@ class Capture:
         self._root = store.work_dir
         self._limits = limits
         self._stat_cache = StatCache()
-        self._entries: dict[str, Entry] = {}
-        self._head: str | None = None
-        self.attributes = KnownAttributes({})
-        """The unusual attributes of files and directories."""
         self._known_paths = KnownPaths()
         self._strays: set[str] | None = None
         """Covered paths that a scan doesn't reach: a tool named them, or they have become ignored since they
@@ -90,31 +68,28 @@ class Capture:
         """
         self._stray_keys: dict[str, StatKey] = {}
         self._unreadable: dict[str, str] = {}
-        self.partial_coverage_reason = _partial_coverage_reason(store.work_dir)
+        self._coverage = PartialCoverage(store.work_dir, retry_s=limits.retry_scan_s)
+        self._states = StateRecorder(store, self._known_paths, self._coverage)
+
+    @property
+    def partial_coverage_reason(self) -> str:
         """Why files that are neither stored nor named by tools aren't covered; empty if all files are."""
-        self._next_scan = float("inf") if self.partial_coverage_reason else 0.0
-        """Monotonic time from which the next full scan is tried."""
-        self._is_slow = False
-        """Whether coverage is partial because scans take too long."""
-        self._coverage_change = ""
-        """The reason for partial coverage that began or ended, until it is recorded."""
-        self._renames: Renames = NO_RENAMES
-        """The renames that the current revert made."""
-        self._likely_renames: Renames = NO_RENAMES
-        """The renames that the author of the current changes probably made."""
-        self._old_inodes: dict[str, int] = {}
-        """Inodes of the paths that the last scan found changed, before and after."""
-        self._new_inodes: dict[str, int] = {}
+        return self._coverage.reason
+
+    @property
+    def attributes(self) -> KnownAttributes:
+        """The unusual attributes of files and directories."""
+        return self._states.attributes
 
     @property
     def head(self) -> str | None:
         """The manifest id of the newest state."""
-        return self._head
+        return self._states.head
 
     @property
     def entries(self) -> Entries:
         """The entries of the newest state."""
-        return self._entries
+        return self._states.entries
 
     @property
     def scan_limit_s(self) -> float:
@@ -124,7 +99,7 @@ class Capture:
     @property
     def not_covered(self) -> dict[str, str]:
         """The paths that are not covered, and why."""
-        omitted = {path: entry.ref for path, entry in self._entries.items() if entry.kind == "omitted"}
+        omitted = {path: entry.ref for path, entry in self._states.entries.items() if entry.kind == "omitted"}
         return omitted | {
             path or ".": msg("directory: {reason}", reason=as_message(why))
             for path, why in self._unreadable.items()
@@ -141,34 +116,23 @@ class Capture:
 
         With `lazily`, the project's last state isn't loaded before the first scan.
         """
-        with gc_paused(should_freeze=lambda: len(self._entries) > _GC_FREEZE_FILES):
+        with gc_paused(should_freeze=lambda: len(self._states.entries) > _GC_FREEZE_FILES):
             self._load_state(earlier, lazily=lazily)
 
     def _load_state(self, earlier: str | None, *, lazily: bool) -> None:
         own = self._store.manifests.newest(self._store.session)
-        if self._load_first(own, earlier):
-            self._known_paths.load(self._store.manifests, self._head)
+        if self._states.load_first(own, earlier):
+            self._known_paths.load(self._store.manifests, self._states.head)
         elif lazily:
             self._known_paths.is_complete = False
         if (
             self._known_paths.is_complete
             and (saved := load_stat_cache(self._store.stat_cache_file)) is not None
         ):
-            if self._head is None:
-                self._load_first(saved[1])
+            if self._states.head is None:
+                self._states.load_first(saved[1])
             self._stat_cache = saved[0]
             self._invalidate_differences(saved[1])
-
-    def _load_first(self, *manifests: str | None) -> bool:
-        """Continue from the first of these states that is stored. Return whether there is one."""
-        for manifest in manifests:
-            if manifest is not None:
-                with contextlib.suppress(ManifestMissing):
-                    self._entries = self._store.manifests.entries(manifest)
-                    self.attributes = KnownAttributes(self._store.manifests.attributes(manifest))
-                    self._head = manifest
-                    return True
-        return False
 
     def capture(
         self,
@@ -194,13 +158,13 @@ class Capture:
         After a scan that took too long, only files named by tools are covered.
         """
         if paths is not None and (
-            self._head is not None or not self._known_paths.is_complete or self.partial_coverage_reason
+            self._states.head is not None or not self._known_paths.is_complete or self.partial_coverage_reason
         ):
-            paths = add_other_names(self._root, paths, self._entries)
+            paths = add_other_names(self._root, paths, self._states.entries)
             detected = detect_in_paths(
                 self._root,
                 paths,
-                entries=self._entries,
+                entries=self._states.entries,
                 blobs=self._store.blobs,
                 limits=self._limits,
                 known_entry=partial(self._known_entry, written),
@@ -211,9 +175,9 @@ class Capture:
                 self._strays |= {path for path in (*paths, *detected.changes) if self._key(path) is None}
             self._known_paths.add(paths, detected)
             later = _separate_later_changes(detected, planned, renames)
-            self._renames = renames
+            self._states.renames = renames
             result = self._record(author, None, detected, always=always)
-            self._renames = NO_RENAMES
+            self._states.renames = NO_RENAMES
             if later:
                 self._record(USER, None, replace(detected, changes=later, coverage={}), always=False)
             return result
@@ -239,11 +203,11 @@ class Capture:
         author probably made. Raises ScanCanceled.
         """
         deadline = deadline or ScanDeadline()
-        if self._head is None and not self.partial_coverage_reason:
+        if self._states.head is None and not self.partial_coverage_reason:
             self._known_paths.is_complete = False
         scan = PathScanner(
             str(self._root),
-            entries=self._entries,
+            entries=self._states.entries,
             ignored=IgnoredPaths(_build_rules(self._root, self._added_dirs, self._limits)),
             known_key=self._key,
             deadline=deadline,
@@ -251,7 +215,7 @@ class Capture:
         detected = detect_from_scan(
             self._root,
             scan,
-            entries=self._entries,
+            entries=self._states.entries,
             blobs=self._store.blobs,
             limits=self._limits,
             deadline=deadline,
@@ -261,61 +225,45 @@ class Capture:
         if self._strays is not None:
             self._strays |= {path for path in detected.changes if self._key(path) is None}
         self._known_paths.add(paths, detected)
-        self._likely_renames = renames
+        self._states.likely_renames = renames
         try:
-            return self._record(author, None, detected, always=always or self._head is None)
+            return self._record(author, None, detected, always=always or self._states.head is None)
         finally:
-            self._likely_renames = NO_RENAMES
+            self._states.likely_renames = NO_RENAMES
 
     def save(self) -> None:
         """Save the stat cache for the next session."""
         if not self._known_paths.is_complete:
             return
-        if self._head is not None and self._strays is not None and not self.partial_coverage_reason:
-            save_stat_cache(self._store.fs, self._store.stat_cache_file, self._stat_cache, self._head)
+        if self._states.head is not None and self._strays is not None and not self.partial_coverage_reason:
+            save_stat_cache(self._store.fs, self._store.stat_cache_file, self._stat_cache, self._states.head)
 
     def _detect_all(
         self, deadline: ScanDeadline, max_files: int | None
     ) -> tuple[Scan | None, DetectedChanges]:
-        if time.monotonic() >= self._next_scan:
+        if self._coverage.may_scan:
             try:
                 scan, detected = self._detect_with_scan(deadline, max_files or self._limits.files)
             except TooManyFiles:
                 if max_files is not None:
                     raise
-                self._limit_coverage(
+                self._coverage.limit(
                     msg("the working directory contains more than {count:,} files", count=self._limits.files)
                 )
             except DeadlineExceeded as error:
-                self._limit_coverage(
-                    msg("a scan of the working directory takes longer than {limit}", limit=error)
+                self._coverage.limit(
+                    msg("a scan of the working directory takes longer than {limit}", limit=error),
+                    is_slow=True,
                 )
-                self._is_slow = True
                 self._strays = self._strays or set()
             else:
-                self._resume_coverage(detected)
+                self._coverage.resume(detected, self._states.entries)
                 return scan, detected
         return None, self._detect_strays(self._known_strays(), DetectedChanges())
 
-    def _limit_coverage(self, reason: str) -> None:
-        """Cover only known files, and try a full scan again later."""
-        if not self.partial_coverage_reason:
-            self._coverage_change = reason
-        self.partial_coverage_reason = reason
-        self._next_scan = time.monotonic() + self._limits.retry_scan_s
-
-    def _resume_coverage(self, detected: DetectedChanges) -> None:
-        """Cover all files again. The authors of files that are new since then are unknown."""
-        if not self.partial_coverage_reason:
-            return
-        self._coverage_change, self.partial_coverage_reason = self.partial_coverage_reason, ""
-        self._is_slow = False
-        for path in [path for path in detected.changes if path not in self._entries]:
-            detected.coverage[path] = detected.changes.pop(path)
-
     def _known_strays(self) -> set[str]:
         """Return the paths to look at without a full scan."""
-        return set(self._strays or ()) if self._is_slow else set(self._entries)
+        return set(self._strays or ()) if self._coverage.is_slow else set(self._states.entries)
 
     def _detect_with_scan(self, deadline: ScanDeadline, max_files: int) -> tuple[Scan, DetectedChanges]:
         base: dict[str, Entry] = {}
@@ -333,14 +281,14 @@ class Capture:
         detected = detect_from_scan(
             self._root,
             scan,
-            entries={**base, **self._entries} if base else self._entries,
+            entries={**base, **self._states.entries} if base else self._states.entries,
             blobs=self._store.blobs,
             limits=self._limits,
             deadline=deadline,
         )
         self._unreadable = scan.unreadable
         if not self._known_paths.is_complete:
-            self._known_paths.attribute_found(base, self._entries, scan, detected)
+            self._known_paths.attribute_found(base, self._states.entries, scan, detected)
         return scan, detected
 
     def _record(
@@ -353,15 +301,17 @@ class Capture:
         interrupted: InterruptedCall | None = None,
     ) -> CaptureResult:
         self.attributes.note(detected.attributes)
-        self._old_inodes, self._new_inodes = {}, {}
+        self._states.note_inodes(self._stat_cache, scan, detected)
         if scan is not None:
-            self._old_inodes, self._new_inodes = _changed_inodes(self._stat_cache, scan, detected)
             scan.apply_to(self._stat_cache)
             update_cache(self._stat_cache, detected)
-            candidates = self._entries.keys() if self._strays is None else self._strays
+            candidates = self._states.entries.keys() if self._strays is None else self._strays
             self._strays = {
                 path
-                for path in (*candidates, *(path for path in scan.newly_ignored if path in self._entries))
+                for path in (
+                    *candidates,
+                    *(path for path in scan.newly_ignored if path in self._states.entries),
+                )
                 if self._key(path) is None and path not in detected.changes and not self._is_unreadable(path)
             }
             self._detect_strays(self._strays, detected)
@@ -371,92 +321,19 @@ class Capture:
                 self._strays = {path for path, entry in detected.changes.items() if entry is not None}
         try:
             if interrupted is not None:
-                return self._append_interrupted(interrupted, detected)
-            return self._append_changes(author, detected, always=always)
+                return self._states.append_interrupted(interrupted, detected)
+            return self._states.append_changes(author, detected, always=always)
         except OSError:
             # Without a cache, the next capture detects the same changes again.
             self._stat_cache, self._strays = StatCache(), None
             raise
-
-    def _append_changes(
-        self, author: ChangeAuthor, detected: DetectedChanges, *, always: bool
-    ) -> CaptureResult:
-        is_complete = self._known_paths.is_complete or detected.is_complete
-        if detected.coverage or self._coverage_change or is_complete != self._known_paths.is_complete:
-            nobody = replace(COVERAGE, command=self._coverage_change)
-            self._head = self._append_manifest(nobody, detected.coverage, is_complete=is_complete)
-            self._coverage_change = ""
-        if self._head is None:
-            self._head = self._append_manifest(author, detected.changes)
-            return CaptureResult(self._head, {}, stat_keys=detected.stat_keys)
-        before = {path: self._entries.get(path) for path in detected.changes}
-        if detected.changes or always:
-            self._head = self._append_manifest(author, detected.changes)
-        return CaptureResult(self._head, detected.changes, before, detected.stat_keys)
-
-    def _append_interrupted(self, call: InterruptedCall, detected: DetectedChanges) -> CaptureResult:
-        """Record changes of which some were made by a call whose process was killed."""
-        known = {path for path in detected.changes if self._changed_at(path) <= call.ended}
-        during = {path: entry for path, entry in detected.changes.items() if path in known}
-        if self._head is not None and during:
-            first = self._append_changes(call.author, replace(detected, changes=during), always=True)
-            rest = {path: entry for path, entry in detected.changes.items() if path not in known}
-            later = replace(detected, changes=rest, coverage={})
-            then = self._append_changes(replace(call.author, who="background"), later, always=False)
-            return replace(then, changes=detected.changes, before={**first.before, **then.before})
-        return self._append_changes(replace(call.author, who="background"), detected, always=False)
-
-    def _changed_at(self, path: str) -> float:
-        """Return when a path was last changed, in seconds since the epoch.
-
-        For a missing path, this is when its nearest parent directory was changed.
-        """
-        for each in (path, *parents_of(path), ""):
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-                info = os.lstat(absolute_path(self._root, each))
-                return max(info.st_mtime, info.st_ctime)
-        return float("inf")
-
-    def _append_manifest(
-        self, author: ChangeAuthor, changes: Changes, *, is_complete: bool | None = None
-    ) -> str:
-        is_complete = self._known_paths.is_complete if is_complete is None else is_complete
-        renames: dict[str, str] = {}
-        if author.who == "revert":  # it knows them; equal contents may be a copy that it removes
-            renames = select_renames(self._renames, self._entries, changes)
-        elif self._head is not None and author.who != "coverage":
-            renames = find_renames(
-                self._entries,
-                changes,
-                self._store.blobs,
-                likely=self._likely_renames,
-                old_inodes=self._old_inodes,
-                new_inodes=self._new_inodes,
-            )
-        entries = dict(self._entries)
-        apply_changes(changes, entries)
-        head = self._store.manifests.append(
-            self._head,
-            author,
-            changes,
-            entries,
-            is_complete=is_complete,
-            renames=renames,
-            changed_attributes=self.attributes.changed,
-            attributes=self.attributes.current,
-        )
-        self._entries = entries
-        self.attributes.changed = {}
-        if is_complete:
-            self._known_paths.complete()
-        return head
 
     def _detect_strays(self, strays: set[str], detected: DetectedChanges) -> DetectedChanges:
         if strays:
             more = detect_in_paths(
                 self._root,
                 strays,
-                entries=self._entries,
+                entries=self._states.entries,
                 blobs=self._store.blobs,
                 limits=self._limits,
                 known_entry=self._known_stray,
@@ -472,15 +349,17 @@ class Capture:
         """Return the entry of a file that has the stat key `key`, if it is known."""
         if (file := written.get(path)) is not None and file.key == modification_key(key):
             return file.entry
-        return self._entries.get(path) if self._key(path) == key else None
+        return self._states.entries.get(path) if self._key(path) == key else None
 
     def _known_stray(self, path: str, key: StatKey) -> Entry | None:
         """Return the entry of a path in `_strays` that has the stat key `key`, if it is known."""
-        return self._entries.get(path) if key in (self._stray_keys.get(path), self._key(path)) else None
+        return (
+            self._states.entries.get(path) if key in (self._stray_keys.get(path), self._key(path)) else None
+        )
 
     def _attribute_unseen(self, detected: DetectedChanges) -> None:
         """Record existing files that no scan has reached as covered, not as changed."""
-        for path in [path for path in detected.changes if path not in self._entries]:
+        for path in [path for path in detected.changes if path not in self._states.entries]:
             is_known = self._known_paths.contains(path) and not self._is_ignored(path)
             if self.partial_coverage_reason or not is_known:
                 detected.coverage[path] = detected.changes.pop(path)
@@ -501,33 +380,16 @@ class Capture:
 
     def _invalidate_differences(self, manifest: str) -> None:
         """Invalidate cached paths that differ between the newest state and the cache's state `manifest`."""
-        if manifest == self._head:
+        if manifest == self._states.head:
             return
         try:
             cached_entries = self._store.manifests.entries(manifest)
         except ManifestMissing:
             self._stat_cache = StatCache()
             return
-        for path in {*cached_entries, *self._entries}:
-            if cached_entries.get(path) != self._entries.get(path):
+        for path in {*cached_entries, *self._states.entries}:
+            if cached_entries.get(path) != self._states.entries.get(path):
                 self._stat_cache.invalidate(path)
-
-
-def _changed_inodes(
-    cache: StatCache, scan: Scan, detected: DetectedChanges
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the inodes of changed files before `scan`, and those after it, if they are known."""
-    old = {path: inode_of(key) for path in detected.changes if (key := cache.key(path))}
-    new: dict[str, int] = {}
-    for path, entry in detected.changes.items():
-        folder, _, name = path.rpartition("/")
-        if entry is not None and (found := scan.folders.get(folder)) is not None and found.keys.get(name):
-            new[path] = inode_of(found.keys[name])
-    return _without_zeros(old), _without_zeros(new)
-
-
-def _without_zeros(inodes: Mapping[str, int]) -> dict[str, int]:
-    return {path: inode for path, inode in inodes.items() if inode}
 
 
 def _separate_later_changes(
@@ -550,13 +412,6 @@ def _separate_later_changes(
         else:
             del detected.changes[path]
     return later
-
-
-def _partial_coverage_reason(work_dir: Path) -> str:
-    real = os.path.realpath(work_dir)
-    if real == os.path.realpath(Path.home()):
-        return "the working directory is your home directory"
-    return "the working directory is the root of the file system" if real == os.sep else ""
 
 
 def _build_rules(root: Path, added_dirs: Sequence[str], limits: SnapshotLimits) -> CoverageRules:

@@ -1,0 +1,1 @@
+"""Captures of the files: what changed since the last state, recorded with its author."""
