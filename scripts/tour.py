@@ -19,7 +19,7 @@ CAST = Path(__file__).parents[1] / "screenshots" / "tour.cast"
 COLUMNS, LINES = 100, 30
 _MAX_PAUSE_S = 1.2
 _KEY_DELAY_S = 0.08
-_F3, _DOWN, _ESCAPE = "\x1bOR", "\x1b[B", "\x1b"
+_F3, _DOWN, _RIGHT, _ESCAPE = "\x1bOR", "\x1b[B", "\x1b[C", "\x1b"
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("demo, no model", (*"tour", "\r")),
     ("Allow WriteFile", ("", "y")),
@@ -31,6 +31,13 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Files reverted", ("", "u")),
     ("recreate", ("", "\r")),
     ("Revert undone", ("", _ESCAPE)),
+    ("Ask anything", (*"/bisect ! grep -q again hello.py", "\r")),
+    ("EditFile hello.py", ("", *'/attempts --prompt "write a.txt: one" --prompt "write a.txt: two"', "\r")),
+    ("2 attempts", ("", *"/attempts", "\r")),
+    ("adopt, with a preview", ("", _RIGHT)),
+    ("1 + two", ("", "\r")),
+    ("Adopt attempt 2", ("", "\r")),
+    ("  adopted", ("", _ESCAPE)),
     ("Ask anything", ("\x04",)),
 )
 """Text to wait for on the screen, and the keys to type then. An empty key is a pause."""

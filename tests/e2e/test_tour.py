@@ -1,4 +1,4 @@
-"""The demo's tour in the real program, ending with a revert and its undo."""
+"""The demo's tour in the real program: what it does, and what it suggests at its end."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,3 +46,24 @@ def test_the_tour_ends_with_a_revert_and_its_undo(screen: Screen, program: Progr
     screen.press("enter")
     screen.wait_for(lambda text: "recreate" not in text and file.exists())
     assert file.read_text() == written
+
+
+def test_the_tour_shows_bisect_and_attempts(screen: Screen, program: Program) -> None:
+    screen.wait_for("demo, no model")
+    screen.type("tour\r")
+    screen.wait_for("--help-all")
+    screen.wait_until_idle()
+    screen.type("/bisect ! grep -q again hello.py\r")
+    screen.wait_for("Step: SetTodoList, EditFile hello.py")
+    screen.type('/attempts --prompt "write a.txt: one" --prompt "write a.txt: two"\r')
+    screen.wait_for("2 attempts")
+    screen.type("/attempts\r")
+    screen.wait_for("adopt, with a preview")
+    screen.press("right")
+    screen.wait_for("1 + two")
+    screen.press("enter")
+    screen.wait_for("Adopt attempt 2")
+    screen.wait_for("a.txt  +1")
+    screen.press("enter")
+    screen.wait_for("adopted")
+    assert (program.work_dir / "a.txt").read_text().strip() == "two"

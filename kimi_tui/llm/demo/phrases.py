@@ -56,6 +56,8 @@ class Phrases:
     tour_end: str
     tour_revert: str
     """Steps for the user at the end of the tour: revert the changes and undo the revert."""
+    tour_more: str
+    """Commands for the user at the end of the tour: bisect, and attempts."""
     tour_stopped: str
     tour_cleanup: str
     tour_missing_tools: str
@@ -162,6 +164,12 @@ ENGLISH = Phrases(
         "3. Press `u` and confirm with `enter`. {file} is restored.\n\n"
         "With `enter` instead of `f`, you also revert the conversation. You can undo every revert."
     ),
+    tour_more=(
+        "**Then use the timeline for more:**\n\n"
+        "- Type `/bisect ! grep -q again {name}` to find the step that added “again”.\n"
+        '- Type `/attempts --prompt "write a.txt: one" --prompt "write a.txt: two"` to try two prompts side '
+        "by side, in private workspaces. Then compare them with `/attempts`, and adopt one with `enter`."
+    ),
     tour_stopped="{tool} didn't succeed: {note}\n\nThe demo tour ends here.",
     tour_cleanup="To clean up, type `run rm {name}`.",
     tour_missing_tools="The demo tour writes, edits and runs a file, but this agent has no {tools}.",
@@ -244,6 +252,12 @@ CHINESE = Phrases(
         "2. 按 `enter` 删除 {file}。\n"
         "3. 按 `u`，再按 `enter` 确认。{file} 就恢复了。\n\n"
         "如果不按 `f` 而按 `enter`，对话也会一起回退。每次回退都可以撤销。"
+    ),
+    tour_more=(
+        "**时间线还有更多用处：**\n\n"
+        "- 输入 `/bisect ! grep -q again {name}`，找出加入 “again” 的那一步。\n"
+        '- 输入 `/attempts --prompt "write a.txt: one" --prompt "write a.txt: two"`，'
+        "在私有工作区中并行尝试两条提示词。然后用 `/attempts` 比较，按 `enter` 采用其中一个。"
     ),
     tour_stopped="{tool} 未成功：{note}\n\n演示导览到此结束。",
     tour_cleanup="要清理，请输入 `run rm {name}`。",

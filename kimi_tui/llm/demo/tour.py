@@ -1,7 +1,7 @@
 """Guided tour of the demo model.
 
-It creates a todo list, writes and edits a file with the user's approval, runs it, and explains how to revert
-that.
+It creates a todo list, writes and edits a file with the user's approval, and runs it. Then it explains how to
+revert that, and how to use bisect and attempts.
 """
 
 import os
@@ -52,6 +52,7 @@ def respond_to_tour(turn: DemoTurn, tools: DemoTools, phrases: Phrases) -> DemoR
         phrases,
         phrases.tour_end.format(output=code_block(output)),
         phrases.tour_revert.format(file=inline_code(name)),
+        phrases.tour_more.format(name=name),
         *_cleanup_text(turn, tools, name, phrases),
         phrases.connect,
     )
