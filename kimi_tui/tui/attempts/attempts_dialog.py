@@ -19,7 +19,7 @@ from kimi_tui.tui.keys.tables import ATTEMPTS_KEYS
 from kimi_tui.tui.timeline.file_list import FileList, FileListRow, NoteRow, comparison_row
 from kimi_tui.tui.timeline.files_dialog import FilesDialog
 from kimi_tui.tui.timeline.query_dialog import Reply, TimelineQueries
-from kimi_tui.tui.timeline.revert_proposal import RevertPlanner, propose_adoption
+from kimi_tui.tui.timeline.revert_proposal import AttemptSelection, RevertPlanner, propose_adoption
 from kimi_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kimi_tui.tui.widgets.key_hints import KeyHint
 from kimi_tui.wire.attempts import (
@@ -255,7 +255,8 @@ class AttemptsDialog(FilesDialog[None]):
             paths = tuple(sorted(file.path for file in self._files.get(attempt.number, ())))
             files = (AttemptFiles(attempt.number, paths),) if paths else ()
         if files:
-            self._planner.open_plan(propose_adoption(files))
+            numbers = tuple(each.number for each in files)
+            self._planner.open_plan(propose_adoption(AttemptSelection(numbers, files)))
         else:
             self._host.notify(tr("This attempt has no changes to adopt."))
 

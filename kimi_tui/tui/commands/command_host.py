@@ -54,8 +54,11 @@ class TimelineNavigator(Protocol):
         """Let the user review the changes between two checkpoints, by default since the last review."""
         ...
 
-    def compare_attempts(self) -> None:
-        """Let the user compare the attempts and adopt changes of them."""
+    def open_attempts(self, adopted: Sequence[int] = ()) -> None:
+        """Let the user compare the attempts and adopt changes of them.
+
+        With `adopted`, show the plan that adopts these attempts, and run it if the user confirms.
+        """
         ...
 
 

@@ -118,10 +118,13 @@ async def _review(host: CommandHost, argument: str) -> None:
 
 
 async def _attempts(host: CommandHost, argument: str) -> None:
-    if argument.strip():
-        host.command(RunSlash(f"attempts {argument}"))
-    else:
-        host.timeline.compare_attempts()
+    match argument.replace(",", " ").split():
+        case []:
+            host.timeline.open_attempts()
+        case ["--adopt", *words] if words and all(word.isdecimal() for word in words):
+            host.timeline.open_attempts([int(word) for word in words])
+        case _:
+            host.command(RunSlash(f"attempts {argument}"))
 
 
 async def _bisect(host: CommandHost, argument: str) -> None:

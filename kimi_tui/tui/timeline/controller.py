@@ -1,6 +1,6 @@
 """Controller of the timeline: runs what the user requests in the pane or with a command."""
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any, Literal, assert_never
 
 from textual.screen import Screen
@@ -19,8 +19,10 @@ from kimi_tui.tui.timeline.dialogs import TimelineDialogs
 from kimi_tui.tui.timeline.pane import TimelinePane
 from kimi_tui.tui.timeline.request import TimelineRequest
 from kimi_tui.tui.timeline.revert_proposal import (
+    AttemptSelection,
     RevertCommand,
     RevertProposal,
+    propose_adoption,
     propose_redo,
     propose_revert,
     propose_switch,
@@ -346,9 +348,14 @@ class TimelineController:
         if not self._is_read_only():
             self._start(self._reviews.open(before, after))
 
-    def compare_attempts(self) -> None:
-        """Let the user compare the attempts and adopt changes of them."""
-        if not self._is_read_only():
+    def open_attempts(self, adopted: Sequence[int] = ()) -> None:
+        """Let the user compare the attempts and adopt changes of them.
+
+        With `adopted`, show the plan that adopts these attempts, and run it if the user confirms.
+        """
+        if adopted:
+            self.open_plan(propose_adoption(AttemptSelection(tuple(adopted))))
+        elif not self._is_read_only():
             self._start(self._attempts.compare())
 
     def open_plan(self, proposal: RevertProposal) -> None:

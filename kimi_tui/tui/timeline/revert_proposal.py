@@ -16,14 +16,11 @@ RevertCommand = Revert | Undo | Redo | SwitchBranch | AdoptAttempts
 
 @dataclass(frozen=True, slots=True)
 class AttemptSelection:
-    """The files of attempts to adopt."""
+    """The attempts to adopt."""
 
-    files: tuple[AttemptFiles, ...]
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the attempts."""
-        return tuple(each.number for each in self.files)
+    numbers: tuple[int, ...]
+    files: tuple[AttemptFiles, ...] = ()
+    """Of these attempts, only these files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,13 +146,12 @@ def propose_hunks(node: TimelineNode, decisions: tuple[FileChoice, ...]) -> Reve
     )
 
 
-def propose_adoption(files: tuple[AttemptFiles, ...]) -> RevertProposal:
+def propose_adoption(selection: AttemptSelection) -> RevertProposal:
     """Propose to make changes of attempts to the files."""
-    selection = AttemptSelection(files)
     names = ", ".join(map(str, selection.numbers))
     return RevertProposal(
         target=selection,
-        title=tr_n("Adopt attempt {names}", "Adopt attempts {names}", len(files), names=names),
+        title=tr_n("Adopt attempt {names}", "Adopt attempts {names}", len(selection.numbers), names=names),
         action_label=tr("adopt"),
         scopes=("files",),
         scope="files",

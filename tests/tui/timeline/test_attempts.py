@@ -262,3 +262,16 @@ async def test_attempts_start_from_the_checkpoint_that_the_timeline_highlights(o
         assert [command.checkpoint for command in harness.commands_of(StartAttempts)] == [0]
         harness.engine.send(AttemptList((replace(RUNNING, checkpoint=0),)))
         await harness.wait_until(lambda: "1 attempt · 1 is running" in harness.unwrapped_text())
+
+
+async def test_the_command_shows_the_plan_before_it_adopts(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await harness.type_text("/attempts --adopt 1,2")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, PlanDialog))
+        assert harness.commands_of(PlanAdoption) == [PlanAdoption((1, 2))]
+        harness.engine.send(PLAN)
+        await harness.wait_until(lambda: "The attempt changed this file." in harness.screen_text())
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(AdoptAttempts))
+        assert harness.commands_of(AdoptAttempts) == [AdoptAttempts((1, 2))]
