@@ -316,3 +316,24 @@ async def test_permissions_apply_in_a_workspace(home: SessionEnv, agent: Path) -
         text = result_text(front, "t1")
     assert "Adopted into the working directory: new.txt." in text
     assert (home.work_dir / "a.txt").exists()
+
+
+async def test_after_a_command_that_writes_too_much_it_continues(home: SessionEnv, agent: Path) -> None:
+    endless = "while :; do head -c 8M /dev/zero >> big; sleep 0.02; done"
+    home.script(
+        script_for("errand", write("c1", "a.txt", "a\n"), bash("c2", endless)),
+        script_for("errand", call("d1", "ReadFile", path="a.txt"), bash("d2", "rm big; echo b > b.txt; ls")),
+        script_for("errand", "text: done"),
+        script_for("begin", task_call("t1", "errand")),
+        script_for("begin", "text: ok"),
+    )
+    settings = home.settings(workspaces={"max_mb": 40})
+    async with home.open_session(agent_file=agent, yolo=True, settings=settings) as front:
+        await front.turn("begin")
+        seen = outputs(front, "t1")
+        text = result_text(front, "t1")
+    assert "The command was stopped: it wrote more than 40 MB in its workspace." in seen["c2"]
+    assert "a\n" in seen["d1"]
+    assert "a.txt\nb.txt" in seen["d2"]
+    assert "Adopted into the working directory: a.txt, b.txt." in text
+    assert not (home.work_dir / "big").exists()

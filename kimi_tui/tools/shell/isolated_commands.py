@@ -61,11 +61,11 @@ class IsolatedCommands(PrivateCommands):
                 is_bounded=is_bounded,
                 variables=SANDBOX_VARIABLES if is_bounded else NO_VARIABLES,
             )
-            if reason := self._view.stop_reason:
-                raise ShellUnavailable(
-                    msg("The command was stopped: {reason}.", reason=reason),
-                    hint="No other command can run in this workspace. Delete large files, and finish.",
-                )
             n_left = await self._view.finish()
+        if reason := self._view.stop_reason:
+            raise ShellUnavailable(
+                msg("The command was stopped: {reason}.", reason=reason),
+                hint="Delete the large files before you continue.",
+            )
         notes = ("The processes that it left running are stopped.",) if n_left else ()
         return PrivateRun(replace(exit_, left_children=False), notes)

@@ -57,8 +57,6 @@ class LastingView:
         self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
     ) -> CommandProcess:
         """Implement `ProcessStarter.start_process`."""
-        if self.stop_reason:
-            raise OSError(self.stop_reason)
         if self._view.pid or self._view.has_ended:
             await self._mount_again()
         if self._bounds is None:
@@ -77,11 +75,17 @@ class LastingView:
 
     @property
     def stop_reason(self) -> str:
-        """Why commands were ended; empty if none was. Then no other one can start."""
+        """Why the last command was ended before it was done; empty if it wasn't."""
         return self._guard.stop_reason
 
     async def finish(self) -> int:
-        """Return how many processes the last command left running. They end before the next command."""
+        """Return how many processes the last command left running. They end before the next command.
+
+        Raises OSError if the view was ended with the command, and can't be mounted again.
+        """
+        if self.stop_reason:
+            await self._mount_again()
+            return 0
         if not self._view.pid:
             return 0
         return (await self._view.find_end(_END_GRACE_S)).n_remaining

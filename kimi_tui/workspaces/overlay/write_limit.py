@@ -35,10 +35,11 @@ class WriteGuard:
         """Bytes that were found in the directories."""
         self._task: asyncio.Task[None] | None = None
         self.stop_reason = ""
-        """Why a command was ended; empty if none was."""
+        """Why the last command was ended; empty if it wasn't."""
 
     def watch(self, view: MountedView) -> None:
         """Watch the command that `view` runs until it ends."""
+        self.stop_reason = ""
         self._task = asyncio.get_running_loop().create_task(self._watch(view))
 
     async def _watch(self, view: MountedView) -> None:
