@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import pytest
 
-from kimi_tui.wire.attempts import AdoptAttempts, AttemptList, PlanAdoption
+from kimi_tui.wire.attempts import AdoptAttempts, AttemptList, ListAttempts, PlanAdoption
 from kimi_tui.wire.commands import Command, Interrupt, Prompt, Revert
 from kimi_tui.wire.events import Notification, ToolResult, TurnEnd
 from kimi_tui.wire.timeline import Reverted, RevertPlan
@@ -337,3 +337,21 @@ async def test_after_a_command_that_writes_too_much_it_continues(home: SessionEn
     assert "a.txt\nb.txt" in seen["d2"]
     assert "Adopted into the working directory: a.txt, b.txt." in text
     assert not (home.work_dir / "big").exists()
+
+
+async def test_in_the_background_it_is_kept_as_an_attempt_if_the_session_ends_first(
+    home: SessionEnv, agent: Path
+) -> None:
+    pause = _PausedSubagent(home)
+    home.script(
+        script_for("errand", write("c1", "new.txt", "new\n"), pause.line("c2")),
+        script_for("begin", task_call("t1", "errand", run_in_background=True)),
+        script_for("begin", "text: ok"),
+    )
+    async with home.open_session(agent_file=agent, yolo=True) as front:
+        await front.turn("begin")
+        await pause.reached()
+    assert not (home.work_dir / "new.txt").exists()
+    async with home.open_session(agent_file=agent, yolo=True, continue_last=True) as front:
+        listed = await _request(front, ListAttempts(), AttemptList)
+        assert [(each.prompt, each.files) for each in listed.attempts] == [("errand", 1)]
