@@ -24,7 +24,7 @@ def attempt_header(attempts: Sequence[Attempt]) -> str:
             pad_right("", _MARK_CELLS),
             pad_right(tr("model"), _name_cells(attempts)),
             pad_right(tr("result"), _STATE_CELLS),
-            pad_left(tr("lines"), _LINES_CELLS),
+            pad_left("+ −", _LINES_CELLS),
             pad_left(tr("time"), _TIME_CELLS),
             pad_left(tr("cost"), _COST_CELLS),
         )
