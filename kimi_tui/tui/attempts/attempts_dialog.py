@@ -66,6 +66,8 @@ class AttemptsDialog(FilesDialog[None]):
         """The selected files by attempt."""
         self._shown: Attempt | None = None
         """The attempt whose files are shown."""
+        self._has_widgets = False
+        """Whether the dialog is mounted. Attempts may change before."""
 
     def header_widgets(self) -> Sequence[Widget]:
         """Return the table of the attempts."""
@@ -76,6 +78,7 @@ class AttemptsDialog(FilesDialog[None]):
         self.attempts.set_max_height(_MAX_SHOWN_ATTEMPTS)
         self.watch(self.attempts, "highlighted", self._show_highlighted, init=False)
         self.set_interval(_REFRESH_S, self._refresh_durations)
+        self._has_widgets = True
         self._show_attempts()
         if not self._attempts and not self._is_starting:
             self.action_start()
@@ -97,7 +100,8 @@ class AttemptsDialog(FilesDialog[None]):
                 self._files.pop(number, None)
                 self._requested.discard(number)
                 self._selected.pop(number, None)
-        self._show_attempts()
+        if self._has_widgets:
+            self._show_attempts()
         return True
 
     def _refresh_durations(self) -> None:

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from kimi_tui.tui.attempts.attempts_dialog import AttemptsDialog
 from kimi_tui.tui.attempts.start_attempts_dialog import StartAttemptsDialog
+from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.timeline.plan_dialog import PlanDialog
 from kimi_tui.wire.attempts import (
     AdoptAttempts,
@@ -179,6 +181,17 @@ async def test_changes_of_the_attempts_are_followed(open_app: Any) -> None:
         await harness.driver.press("escape")
         await harness.wait_until(lambda: not isinstance(harness.app.screen, AttemptsDialog))
         assert harness.screen_text().count("claude") == 1  # not again: the dialog has shown the last list
+
+
+async def test_attempts_that_change_while_the_dialog_opens_are_shown(open_app: Any) -> None:
+    async with open_app(size=(100, 30)) as harness:
+        host = harness.screen.controllers.host
+        dialog = AttemptsDialog(
+            is_starting=True, planner=Mock(), host=host, queries=Mock(), key_labels=KeyLabels({})
+        )
+        assert dialog.show_attempts(ATTEMPTS)
+        harness.app.push_screen(dialog)
+        await harness.wait_until(lambda: "3 attempts · 1 is running" in harness.screen_text())
 
 
 async def test_attempts_are_stopped_and_discarded(open_app: Any) -> None:
