@@ -23,6 +23,7 @@ WORKLOADS = (
     "workspaces",
     "shell_steps",
     "line_origins",
+    "resident",
 )
 EXPLICIT = ("soak",)
 """Workloads that only run if named explicitly."""

@@ -116,8 +116,7 @@ class Terminal:
 
     def cpu_s(self) -> float:
         """Return the user and system time of the program and its ended children, in seconds."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return sum(map(int, fields[11:15])) / _TICKS
+        return process_cpu_s(self.pid)
 
     def run_s(self) -> float:
         """Return the time that the program's threads have run, in seconds with nanosecond resolution."""
@@ -154,6 +153,12 @@ class Terminal:
                 self._output_event.notify_all()
             if not data:
                 return
+
+
+def process_cpu_s(pid: int) -> float:
+    """Return the user and system time of a process and its ended children, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / _TICKS
 
 
 @contextmanager

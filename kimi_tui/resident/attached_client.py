@@ -42,6 +42,8 @@ from kimi_tui.wire.requests import Answer, Request
 logger = logging.getLogger(__name__)
 
 _BATCH_SIZE = 500
+_STALL_S = 30.0
+"""Seconds that a client has to read again after it is too far behind. Then it is told, else disconnected."""
 _MERGE_FROM = 100
 """Length of a batch from which on adjacent fragments are merged, because the client is behind."""
 _VIEWER_COMMANDS = (ShowTimeline, ReadBranch, Compare, ReadTask, CompleteArgument)
@@ -74,12 +76,28 @@ class AttachedClient:
         self._replies: deque[tuple[int, bytes]] = deque()
         """Lines with the position in the log that they follow."""
         self._arrived = asyncio.Event()
+        self._is_writing = False
+        """Whether the client hasn't read enough of what was sent."""
+        self._stall_timer: asyncio.TimerHandle | None = None
         self.cursor = session.log.end
         self.editor_services = editor_services
 
     def notify_new(self) -> None:
-        """Send the new entries of the log."""
+        """Send the new entries of the log. A client that is too far behind must read soon."""
         self._arrived.set()
+        if self._is_stalled and self._stall_timer is None:
+            self._stall_timer = asyncio.get_running_loop().call_later(_STALL_S, self._end_stall)
+
+    @property
+    def _is_stalled(self) -> bool:
+        """Whether the client doesn't read, and what it needs next is no longer in the log."""
+        return self._is_writing and self.cursor < self._session.log.start
+
+    def _end_stall(self) -> None:
+        self._stall_timer = None
+        if self._is_stalled:
+            logger.warning("disconnected a client that doesn't read")
+            self._writer.transport.abort()
 
     async def serve(self) -> None:
         """Serve the client until it disconnects or the session ends."""
@@ -101,6 +119,8 @@ class AttachedClient:
             self._leave()
 
     def _leave(self) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
         self._session.editor.remove(self)
         self._session.detach(self)
 
@@ -152,7 +172,9 @@ class AttachedClient:
 
     async def _write(self, lines: Sequence[bytes]) -> None:
         self._writer.write(b"".join(lines))
+        self._is_writing = True
         await self._writer.drain()
+        self._is_writing = False
 
     def send_call(self, call: EditorCall) -> None:
         """Send a call to the client's editor, after all messages so far."""

@@ -11,6 +11,10 @@ from kimi_tui.wire.channel import Outgoing
 
 MAX_BACKLOG = 50_000
 """Number of messages that a client may be behind."""
+MAX_BACKLOG_BYTES = 64 * 1024 * 1024
+"""Size of the messages that a client may be behind."""
+_FREE_BACKLOG = 100
+"""Number of messages whose size isn't counted: a client that reads is hardly ever further behind."""
 
 
 @dataclass(slots=True, eq=False)
@@ -20,6 +24,8 @@ class LogEntry:
     message: Outgoing
     recipients: frozenset[ReplyReceiver] | None = None
     _line: bytes | None = None
+    size: int = 0
+    """Bytes that count towards the limit of the log."""
 
     @property
     def line(self) -> bytes:
@@ -33,12 +39,14 @@ class SharedLog:
     """Entries by position. A client's cursor is the position of the next entry that it gets.
 
     So a slow client holds no copy of what it hasn't read. Entries that all clients have read are dropped, and
-    the oldest of more than `max_backlog`.
+    the oldest ones beyond the limits.
     """
 
-    def __init__(self, *, max_backlog: int = MAX_BACKLOG) -> None:
+    def __init__(self, *, max_backlog: int = MAX_BACKLOG, max_bytes: int = MAX_BACKLOG_BYTES) -> None:
         self._entries: deque[LogEntry] = deque()
         self._max_backlog = max_backlog
+        self._max_bytes = max_bytes
+        self._bytes = 0
         self.start = 0
         """Position of the oldest entry."""
 
@@ -49,9 +57,12 @@ class SharedLog:
 
     def append(self, entry: LogEntry) -> None:
         """Add an entry."""
+        if len(self._entries) >= _FREE_BACKLOG:
+            entry.size = len(entry.line)
+            self._bytes += entry.size
         self._entries.append(entry)
-        if len(self._entries) > self._max_backlog:
-            self.drop_before(self.end - self._max_backlog)
+        while len(self._entries) > self._max_backlog or self._bytes > self._max_bytes:
+            self.drop_before(self.start + 1)
 
     def read(self, start: int, end: int) -> Sequence[LogEntry]:
         """Return the entries from `start`, which hasn't been dropped, to before `end`."""
@@ -62,5 +73,5 @@ class SharedLog:
     def drop_before(self, position: int) -> None:
         """Drop the entries before `position`."""
         while self._entries and self.start < position:
-            self._entries.popleft()
+            self._bytes -= self._entries.popleft().size
             self.start += 1

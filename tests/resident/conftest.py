@@ -97,6 +97,10 @@ class Client:
                 self.received += batch
         return self.received
 
+    async def drain(self) -> list[Outgoing]:
+        """Return the next messages without recording them."""
+        return await self._subscription.drain()
+
     async def wait_for_request(self) -> Request:
         async with asyncio.timeout(20):
             while not (requests := [it for it in self.received if isinstance(it, Request)]):

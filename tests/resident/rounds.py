@@ -1,6 +1,7 @@
 """Rounds with the resident engine: many clients, raced answers, cut connections and killed engines.
 
-    python -m tests.resident.rounds [--events N] [--answers N] [--cuts N] [--kills N]
+    python -m tests.resident.rounds [--events N] [--answers N] [--cuts N] [--killed-clients N] [--kills N]
+                                   [--stalled-events N]
 
 Prints one line of figures per part, and fails if a message is lost or out of order, a request is answered
 more than once, or a process is left.
@@ -26,18 +27,31 @@ from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.resident_client import ensure_engine, stop_engine
 from kimi_tui.cli.resident_options import to_engine_options
 from kimi_tui.cli.run_paths import RunPaths
+from kimi_tui.resident.connection import connect
+from kimi_tui.resident.frames import Hello
 from kimi_tui.resident.remote_engine import RemoteEngine
 from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Prompt
-from kimi_tui.wire.events import ApprovalResponse, SessionInfo, StepBegin, TurnBegin, TurnEnd
+from kimi_tui.wire.display_blocks import TodoItem
+from kimi_tui.wire.events import (
+    ApprovalResponse,
+    SessionInfo,
+    StepBegin,
+    TodoUpdate,
+    TurnBegin,
+    TurnEnd,
+)
 from kimi_tui.wire.requests import ApprovalRequest
-from tests.resident.conftest import Client, start_engine
+from tests.resident.conftest import VERSION, Client, start_engine
 
 CLIENTS = 8
 PACED_EVENTS = 5000
 """Events whose delay is measured. They are sent at 500 per second, a few times faster than a model writes."""
 BURST = 10
+EVENT_BYTES = 20_000
+MAX_GROWTH_MB = 400
+"""Limit of the growth of a process with a client that doesn't read: its backlog, encoded and as objects."""
 
 
 async def measure_events(count: int) -> str:
@@ -145,6 +159,85 @@ async def cut_clients(count: int) -> str:
     return f"{count} connections cut: nothing lost, {hosted} session"
 
 
+async def kill_clients(count: int) -> str:
+    """Kill client processes at random while a session streams and asks, and check what the others get."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with start_engine(Path(folder)) as engine:
+            steady, session = await engine.open()
+            session.wire.send(TurnBegin("go"))
+            files = _open_files()
+            program = [sys.executable, "-m", "tests.resident.killed_clients", folder, str(count)]
+            process = await asyncio.create_subprocess_exec(*program)
+            ended = asyncio.ensure_future(process.wait())
+            steps = asked = 0
+            while not ended.done():
+                session.wire.send(StepBegin(steps))
+                steps += 1
+                if steps % 20 == 0:
+                    request = ApprovalRequest(f"r-{asked}", "c", "Bash", "run command", "ls")
+                    answering = asyncio.ensure_future(session.wire.ask(request))
+                    await asyncio.wait([answering], timeout=0.02)
+                    if not answering.done():  # no client that lived long enough answered
+                        await steady.wait_for(request)
+                        assert steady.answer(ApprovalResponse(request.id, "reject"))
+                    session.wire.send(await answering)  # type: ignore[arg-type]
+                    asked += 1
+                await asyncio.sleep(0.002)
+            assert ended.result() == 0, "a client ended before it was killed"
+            session.wire.send(TurnEnd())
+            received = await steady.wait_for(TurnEnd())
+            order = [it.n for it in received if isinstance(it, StepBegin)]
+            assert order == list(range(steps)), "a message was lost or out of order"
+            answers = [it.request_id for it in received if isinstance(it, ApprovalResponse)]
+            assert answers == [f"r-{number}" for number in range(asked)], "answered twice or never"
+            async with asyncio.timeout(20):
+                while _open_files() > files:
+                    await asyncio.sleep(0.05)
+            last = await engine.attach()
+            await last.wait_for(TurnEnd())
+    return f"{count} client processes killed during {steps} events and {asked} requests: nothing lost or left"
+
+
+async def stall_client(count: int) -> str:
+    """Send `count` large events to a client that reads, while another one doesn't."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with start_engine(Path(folder)) as engine:
+            steady, session = await engine.open()
+            hello = Hello(version=VERSION, request="open", options={"session": "s-1"})
+            async with connect(Path(folder), hello) as ((reader, _), _):
+                reader._transport.pause_reading()  # type: ignore[attr-defined]
+                before, longest, delays = _memory_mb(), 0.0, []
+                for number in range(count):
+                    event = TodoUpdate((TodoItem(f"{number} {'x' * EVENT_BYTES}", "pending"),))
+                    began = time.perf_counter()
+                    session.wire.send(event)
+                    while event not in await steady.drain():
+                        pass
+                    delays.append(time.perf_counter() - began)
+                    longest = max(longest, _memory_mb() - before)
+                reader._transport.resume_reading()  # type: ignore[attr-defined]
+                async with asyncio.timeout(20):
+                    line = b""
+                    while new := await reader.readline():
+                        line = new
+                    assert b"couldn't keep up" in line, "the client wasn't told"
+    assert longest < MAX_GROWTH_MB, f"grew by {longest:.0f} MB"
+    p95 = sorted(delays)[int(len(delays) * 0.95)] * 1000
+    sent_mb = count * EVENT_BYTES / 1e6
+    return (
+        f"{sent_mb:.0f} MB past a client that doesn't read: p95 {p95:.1f} ms, memory grew by {longest:.0f} MB"
+    )
+
+
+def _open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def _memory_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
 async def kill_engines(count: int) -> str:
     """Kill the real engine at random during prompts. Every turn that ended is in the journal."""
     chance = random.Random(2)
@@ -230,12 +323,16 @@ async def main() -> None:
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--cuts", type=int, default=1000)
+    parser.add_argument("--killed-clients", type=int, default=1000)
+    parser.add_argument("--stalled-events", type=int, default=20_000)
     parser.add_argument("--kills", type=int, default=200)
     arguments = parser.parse_args()
     parts = (
         (measure_events, arguments.events),
         (race_answers, arguments.answers),
         (cut_clients, arguments.cuts),
+        (kill_clients, arguments.killed_clients),
+        (stall_client, arguments.stalled_events),
         (kill_engines, arguments.kills),
     )
     for run, count in parts:

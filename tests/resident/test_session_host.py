@@ -10,9 +10,10 @@ import pytest
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
 from kimi_tui.base.json_codec import to_json
+from kimi_tui.resident import attached_client
 from kimi_tui.resident.connection import EngineNotRunning, connect, send_hello
 from kimi_tui.resident.frames import Hello
-from kimi_tui.resident.shared_log import MAX_BACKLOG
+from kimi_tui.resident.shared_log import MAX_BACKLOG, LogEntry, SharedLog
 from kimi_tui.resident.socket_path import socket_path
 from kimi_tui.wire.commands import (
     Interrupt,
@@ -377,3 +378,39 @@ async def test_an_invalid_first_line_ends_only_that_connection(engine: ResidentE
     writer.close()
     session.run_turn("hi")
     await client.wait_for(TurnEnd())
+
+
+def test_the_size_of_what_a_client_has_not_read_is_limited() -> None:
+    log = SharedLog(max_bytes=50_000)
+    for number in range(300):
+        log.append(LogEntry(TextPart(f"{number} " + "x" * 1000)))
+    kept = log.read(log.start, log.end)
+    assert log.end == 300
+    assert sum(len(entry.line) for entry in kept) < 50_000 + 100 * 1200
+    log.drop_before(log.end)
+    for _ in range(200):  # the sizes of dropped entries don't count
+        log.append(LogEntry(TextPart("y")))
+    assert log.start == 300
+
+
+async def test_a_client_that_does_not_read_is_disconnected_and_the_others_go_on(
+    engine: ResidentEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attached_client, "_STALL_S", 0.05)
+    client, session = await engine.open()
+    hello = Hello(version=VERSION, request="open", options={"session": "s-1"})
+    async with connect(engine.data_dir, hello) as ((reader, _), _):
+        reader._transport.pause_reading()  # type: ignore[attr-defined]
+        async with asyncio.timeout(60):
+            number = 0
+            while number == 0 or (await list_sessions(engine))[0].clients > 1:
+                event = TodoUpdate((TodoItem(f"{number} {'x' * 500_000}", "pending"),))
+                session.wire.send(event)
+                await client.wait_for(event)
+                client.received.clear()
+                number += 1
+    assert number < 1000
+
+
+async def list_sessions(engine: ResidentEngine):
+    return (await send_hello(engine.data_dir, Hello(version=VERSION, request="list"))).sessions
