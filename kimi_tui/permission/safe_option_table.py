@@ -17,6 +17,9 @@ question, and a wrong one costs safety.
 `@url`              operands are addresses that begin with `http://` or `https://`
 `@words`            an option is a whole word, as in `find -name`: `-ab` isn't `-a -b`
 `@target`           the next word names a target or script, and belongs to the rule
+`@tests`            operands that the program runs must have the usual names of tests
+`@folders`          with `@tests`: an operand without an ending is a directory
+`@modules`          with `@tests`: operands may be Python modules
 `@exact`            "Always allow" offers the exact command only
 ==================  =====================================================================================
 """
@@ -85,7 +88,7 @@ _MAKE = (
     "@none @target -# -d -i -j? -k -l? -n -q -s -w --dry-run --info --keep-going --quiet --silent "
     "--stacktrace"
 )
-_SCRIPT = "-s --silent --if-present"
+_SCRIPT = "@tests -s --silent --if-present"
 
 SAFE_OPTIONS: Mapping[str, str] = {
     # Readers
@@ -235,7 +238,7 @@ SAFE_OPTIONS: Mapping[str, str] = {
     "git worktree add": "@exact -b: -q --detach",
     # Tests, linters and builds: they run the project's code
     "black": f"{_LINT} -S -l: -t: --fast --line-length: --safe --target-version:",
-    "bun run": f"@target {_SCRIPT}", "bun test": "-t:",
+    "bun run": f"@target {_SCRIPT}", "bun test": "@tests @folders -t:",
     "c++": _COMPILER, "cargo bench": _CARGO, "cargo build": _CARGO, "cargo check": _CARGO,
     "cargo clippy": _CARGO, "cargo doc": _CARGO, "cargo fmt": "-p: -q -v --all --check --package: --quiet",
     "cargo test": _CARGO, "cargo tree": f"{_CARGO} -d -i: -e: --depth: --duplicates --invert:",
@@ -270,7 +273,8 @@ SAFE_OPTIONS: Mapping[str, str] = {
     "prettier": "-c -l --check --list-different --no-color",
     "pylint": "-E -j: --disable: --enable: --errors-only",
     "pyright": "--outputjson --stats --verbose --warnings",
-    "pytest": "-k: -l -m: -n: -q -qq -r: -s -v -vv -vvv -x --capture: --co --collect-only --color: --cov? "
+    "pytest": "@tests @folders -k: -l -m: -n: -q -qq -r: -s -v -vv -vvv -x "
+    "--capture: --co --collect-only --color: --cov? "
     "--cov-report= --deselect: --dist: --durations-min: --durations: --exitfirst --failed-first --ff "
     "--ignore-glob: --ignore= --import-mode: --last-failed --lf --maxfail: --new-first --nf --no-cov "
     "--no-header --no-summary --numprocesses: --quiet --runxfail --showlocals --stepwise --strict-config "
@@ -279,9 +283,9 @@ SAFE_OPTIONS: Mapping[str, str] = {
     "--output-format: --preview --select: --show-files --show-settings --statistics --target-version:",
     "ruff format": f"{_LINT} --line-length: --preview --target-version:",
     "tsc": "@words --incremental --noEmit --pretty --project= --skipLibCheck --strict --version -b -p= -v",
-    "unittest": "@text -b -f -k: -p: -q -s= -t= -v --buffer --failfast --locals --quiet --verbose",
+    "unittest": "@tests @modules -b -f -k: -q -s= -t= -v --buffer --failfast --locals --quiet --verbose",
     "vitest": _JEST, "vitest run": _JEST, "yarn install": "@exact --frozen-lockfile --immutable --offline",
-    "yarn run": "@target", "yarn test": "",
+    "yarn run": "@target @tests", "yarn test": "@tests",
     "ant": _MAKE, "fab": _MAKE, "gmake": _MAKE, "gradle": _MAKE, "gradlew": _MAKE, "invoke": _MAKE,
     "just": _MAKE, "make": _MAKE, "mvn": _MAKE, "mvnw": _MAKE, "ninja": _MAKE, "nox": _MAKE, "rake": _MAKE,
     "task": _MAKE,

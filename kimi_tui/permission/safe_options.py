@@ -8,6 +8,7 @@ from typing import Literal
 from kimi_tui.base.frozen import frozen
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
 from kimi_tui.permission.known_programs import COMMAND_RUNNERS, is_python
+from kimi_tui.permission.named_tests import names_tests
 from kimi_tui.permission.safe_option_table import SAFE_OPTIONS
 from kimi_tui.permission.special_arguments import has_special_arguments
 
@@ -248,6 +249,8 @@ class _ArgumentChecker:
             return word.is_literal and _URL.fullmatch(word.text) is not None
         if word.prefix.startswith("-") and word.text != "-":
             return False
+        if "tests" in traits and not self._may_run(word):
+            return False
         if self._program == "tar" and self._n_operands == 1 and not self._is_tar_mode(word):
             return False
         if self._program == "jq" and self._n_operands == 1:
@@ -260,6 +263,13 @@ class _ArgumentChecker:
     def _add_path_word(self, word: Word) -> None:
         if "text" not in self._safe_options.traits and word.text != "-":
             self._path_words.append(word)
+
+    def _may_run(self, word: Word) -> bool:
+        """Return whether an operand names tests, or the rule's own words end the options for the user."""
+        if any(known.text == "--" for known in self._words[: self._n_known]):
+            return True
+        traits = self._safe_options.traits
+        return names_tests(word, folders="folders" in traits, modules="modules" in traits)
 
     def _is_tar_mode(self, word: Word) -> bool:
         """Return whether `word` is an option or, as tar's first argument, letters that are known."""

@@ -24,8 +24,19 @@ FILES = {
     "a.c": "int f(void) { return 1; }\n",
     "a.py": "def test_a() -> None:\n    pass\n",
     "a.patch": "--- b\n+++ b\n@@ -1 +1 @@\n-y\n+z\n",
+    "evil.conf": "--pre=./touch.sh\n",
     "evil.cmake": 'file(WRITE PWN "x")\n',
     "evil.js": "require('fs').writeFileSync(__dirname + '/PWN', '')\n",
+    "evil.pl": "#!perl\nopen F, '>PWN';\n",
+    "evil.pm": "open F, '>PWN'; 1;\n",
+    "evil/Cargo.toml": '[package]\nname = "evil"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n',
+    "evil/build.rs": 'fn main() { std::fs::write("../PWN", "").unwrap(); }\n',
+    "evil/src/main.rs": "fn main() {}\n",
+    "Cargo.toml": '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n',
+    "src/main.rs": "fn main() {}\n",
+    "a.js": "1\n",
+    "a.test.js": "1\n",
+    "test_a.py": "def test_a() -> None:\n    pass\n",
     "evil.py": "open('PWN', 'w')\ndef test_b() -> None:\n    pass\n",
     "evil.ini": "[pytest]\naddopts = --junitxml=PWN\n[mypy]\njunit_xml = PWN\n",
     "evil.sed": "w PWN\n",
@@ -36,12 +47,12 @@ FILES = {
     "evil.yaml": KUBECONFIG,
     "options": "-o ../PWN\n",
     "Makefile": "test:\n\t@true\nevil:\n\ttouch PWN\n",
-    "package.json": '{"scripts": {"test": "true", "evil": "touch PWN"}}\n',
+    "package.json": '{"scripts": {"test": "true", "check": "node", "evil": "touch PWN"}}\n',
     "touch.sh": TOUCH,
     "tools/as": TOUCH,
     "tools/cc1": TOUCH,
 }
-SLOW = ("mypy", "npm", "pytest")
+SLOW = ("cargo", "mypy", "npm", "pytest")
 """Programs whose attacks run in `make faults` only."""
 MARKER = "PWN"
 

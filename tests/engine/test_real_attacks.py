@@ -114,6 +114,10 @@ def test_the_attacks_work_without_permissions(tmp_path: Path) -> None:
     assert failed == []
 
 
+def test_each_group_has_ten_attacks() -> None:
+    assert {granted: len(attacks) for granted, attacks in ATTACKS.items() if len(set(attacks)) < 10} == {}
+
+
 @pytest.mark.parametrize("program", sorted({name.split()[0] for name in ATTACKS if find_missing(name)}))
 def test_attacks_with_programs_that_are_not_installed(program: str) -> None:
     pytest.skip(f"{program} isn't installed: only the verdict is tested")
