@@ -16,6 +16,7 @@ from kimi_tui.history.records import (
     SystemPrompt,
     UsageRecord,
 )
+from kimi_tui.wire.attempts import Attempt, AttemptChanges, AttemptList
 from kimi_tui.wire.events import Event
 from kimi_tui.wire.requests import Answer, Request
 from kimi_tui.wireserver.event_filter import filter_for_client
@@ -25,6 +26,8 @@ from tests.docs.pages import DOCS, examples
 from tests.e2e.program import Program
 
 PAGE = (DOCS / "formats.md").read_text("utf-8")
+OWN_EVENTS: tuple[type[Any], ...] = (AttemptList, AttemptChanges)
+"""Events that only clients with `supports_timeline` get."""
 RECORDS: list[Record] = [
     SystemPrompt(""),
     Checkpoint(id=0, uid=""),
@@ -52,6 +55,12 @@ def messages() -> list[type[Any]]:
     return [it for union in unions for it in (get_args(union) or (union,))]
 
 
+def test_the_messages_of_attempts_are_on_the_page_with_their_fields() -> None:
+    for kind in OWN_EVENTS:
+        assert {field.name for field in fields(kind)} <= rows()[kind.__name__]
+    assert {field.name for field in fields(Attempt)} <= rows().keys()
+
+
 def test_every_record_is_on_the_page_with_its_fields() -> None:
     for record in RECORDS:
         role = role_of(encode(record))
@@ -67,7 +76,7 @@ def test_every_message_of_wire_1_10_is_on_the_page_with_its_fields() -> None:
         names = {it.name for it in fields(kind)}
         known = filter_for_client({"type": kind.__name__, "payload": {name: [] for name in names}})
         if known is None:
-            assert kind.__name__ not in shown
+            assert kind in OWN_EVENTS or kind.__name__ not in shown
         elif "type" not in names or kind.__name__ == "Notification":
             assert known["payload"].keys() - {"unanswerable"} <= shown[kind.__name__], kind
 

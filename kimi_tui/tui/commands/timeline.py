@@ -202,6 +202,7 @@ TIMELINE_COMMANDS = (
         summary="Compare attempts with other models or prompts, and adopt the best",
         run=_attempts,
         argument="[N] --model A,B",
+        binding_id="app.attempts",
     ),
     UiCommand(
         name="review",

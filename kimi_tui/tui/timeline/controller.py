@@ -194,6 +194,8 @@ class TimelineController:
                 self.undo_or_redo(action)
             case "back" if node is None and request.row_kind is None:
                 self.revert_to_number(None)
+            case "review" if node is None and request.row_kind is None:
+                self.review_numbers(None, None)
             case _ if node is None and request.row_kind is None:
                 self._host.notify(tr("This is the current state. Choose a checkpoint below."))
             case _ if node is None:

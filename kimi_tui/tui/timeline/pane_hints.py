@@ -33,6 +33,8 @@ class PaneHints:
             hints = self._undo_hints(view)
             if view.rows.tree.nodes:
                 hints.append(KeyHint("↓", tr("choose checkpoint"), "first"))
+                if not self._host.state.read_only:
+                    hints.append(self._hint("timeline.review", tr("review"), "ask('review')"))
         elif row.kind == "origin":
             hints = []
         elif self._host.state.read_only:

@@ -288,3 +288,21 @@ async def test_the_command_shows_the_plan_before_it_adopts(open_app: Any) -> Non
         await harness.driver.press("enter")
         await harness.wait_until(lambda: harness.commands_of(AdoptAttempts))
         assert harness.commands_of(AdoptAttempts) == [AdoptAttempts((1, 2))]
+
+
+async def test_a_key_opens_the_comparison(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await harness.send(ATTEMPTS)
+        await harness.driver.press("alt+a")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, AttemptsDialog))
+
+
+async def test_wrapped_lines_of_the_list_keep_their_indentation(open_app: Any) -> None:
+    problem = "It couldn't run this call: " + "word " * 20
+    async with open_app(size=(60, 40)) as harness:
+        attempts = (replace(RUNNING, state="failed", problem=problem.strip()),)
+        await harness.send(AttemptList(attempts, is_requested=True))
+        lines = harness.screen_text().split("\n")
+        rows = [line for line in lines if "word word" in line]
+        assert len(rows) > 2
+        assert {len(row) - len(row.lstrip()) for row in rows} == {rows[0].index("It couldn't")}

@@ -24,6 +24,7 @@ from kimi_tui.wire.commands import (
 )
 from kimi_tui.wire.display_blocks import TodoItem
 from kimi_tui.wire.events import TodoUpdate, TurnBegin
+from kimi_tui.wire.review import ReviewChanges
 from kimi_tui.wire.timeline import BranchContent, SessionForked, Timeline, TimelineBranch, TimelineUpdate
 from tests.tui.conftest import SESSION, AppHarness
 from tests.tui.timeline.sample_timeline import NOW, TIMELINE, node
@@ -202,6 +203,14 @@ async def test_enter_on_the_current_state_reverts_the_last_prompt(open_timeline:
         await harness.driver.press("enter")
         await harness.wait_until(lambda: harness.commands_of(PlanRevert))
         assert harness.commands_of(PlanRevert) == [PlanRevert(9)]
+
+
+async def test_r_on_the_current_state_reviews_the_changes_since_the_last_review(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        assert "r review" in harness.unwrapped_text()
+        await harness.driver.press("r")
+        await harness.wait_until(lambda: harness.commands_of(ReviewChanges))
+        assert harness.commands_of(ReviewChanges) == [ReviewChanges(None, None)]
 
 
 async def test_b_requests_the_plan_of_a_branch_and_explains_when_there_is_none(open_timeline: Any) -> None:

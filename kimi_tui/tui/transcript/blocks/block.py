@@ -5,9 +5,12 @@ from typing import Protocol
 
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.i18n.translate import tr, tr_lazy
-from kimi_tui.tui.markdown.styled_line import Spans, StyledLine, TextStyle
+from kimi_tui.tui.markdown.styled_line import Spans, StyledLine, TextStyle, span_width
 from kimi_tui.tui.markdown.wrap import wrap
 from kimi_tui.tui.transcript.render_cache import Piece
+
+_MAX_INDENT_SHARE = 3
+"""The part of the width, as a divisor, up to which wrapped rows are indented."""
 
 
 class BlockContainer(Protocol):
@@ -105,10 +108,15 @@ class SinglePieceBlock(Block):
 
 
 def wrap_text(text: str, width: int, style: TextStyle, *, margin: Spans = ()) -> list[StyledLine]:
-    """Return `text` wrapped, with its line breaks and indentation preserved."""
+    """Return `text` wrapped, with its line breaks preserved. All rows of a line have its indentation."""
     lines: list[StyledLine] = []
     for line in sanitize(text).expandtabs(4).split("\n"):
-        lines += wrap([(line, style)], width, first=margin, rest=margin)
+        spans: Spans = ((line, style),)
+        indent = len(line) - len(line.lstrip(" "))
+        is_wrapped = span_width(spans) + span_width(margin) > width
+        is_indented = is_wrapped and 0 < indent <= width // _MAX_INDENT_SHARE
+        rest = (*margin, (" " * indent, style)) if is_indented else margin
+        lines += wrap(spans, width, first=margin, rest=rest)
     return lines
 
 
