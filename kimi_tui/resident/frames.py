@@ -38,7 +38,7 @@ class Hello:
     """Id of the session to stop, or whose request to answer."""
     answer: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
-    """Options of the session to open, for `SessionOpener`."""
+    """Options of the session to open, for `SessionOpener`. `session` and `fork` say which one it is."""
     is_viewer: bool = False
     """Whether the client may only read."""
     editor_services: tuple[EditorService, ...] = ()

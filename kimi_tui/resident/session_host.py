@@ -5,6 +5,7 @@ import logging
 import os
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.message_text import msg
@@ -260,10 +261,17 @@ class SessionHost:
         )
         raise UsageError(problem, hint="`kimi-tui ps` lists the sessions.")
 
+    def _find_open_id(self, options: dict[str, Any]) -> str | None:
+        """Return the id of the open session that a client names. One without messages isn't on disk yet."""
+        named = None if options.get("fork") else options.get("session")
+        return next((each.id for each in self._sessions if named and each.id == named), None)
+
     async def _open(self, hello: Hello) -> HostedSession:
         """Return the session that a client wants, opened if it isn't yet. Raises KimiTuiError."""
         async with self._opening:
-            session_id = await asyncio.to_thread(self._opener.find, hello.options)
+            session_id = self._find_open_id(hello.options)
+            if session_id is None:
+                session_id = await asyncio.to_thread(self._opener.find, hello.options)
             session = next((each for each in self._sessions if session_id and each.id == session_id), None)
             if session is not None and session.is_stopping:
                 await session.stop()

@@ -126,6 +126,17 @@ async def test_a_terminal_attaches_to_the_session_of_an_editor(engine: Program, 
         assert editor.text_of(session_id, "user_message_chunk") == "two"
 
 
+async def test_a_terminal_attaches_to_a_session_without_messages(engine: Program, terminal: Terminal) -> None:
+    engine.script("text: from the terminal")
+    async with start_program(engine, "acp") as (harness, _):
+        await harness.editor.initialize()
+        session_id = await harness.editor.new(engine.work_dir)
+        screen = await asyncio.to_thread(terminal.start, "attach", "--screen-reader")
+        await asyncio.to_thread(screen.expect_exact, "You: ")
+        screen.send("hello\r")
+        await harness.editor.wait_for(lambda: "from the terminal" in harness.editor.text_of(session_id))
+
+
 async def test_files_are_read_and_written_through_the_editor_that_is_attached(engine: Program) -> None:
     class EditorWithFiles(FakeEditor):
         written: str = ""
