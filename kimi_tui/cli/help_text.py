@@ -7,7 +7,7 @@ from kimi_tui.cli.options import CliOptions
 from kimi_tui.i18n.translate import tr, tr_lazy
 
 _COMMON_OPTIONS = (
-    "prompt", "continue_last", "session", "model", "thinking", "agent", "work_dir", "plan", "yolo", "demo",
+    "prompt", "continue_last", "session", "model", "agent", "work_dir", "plan", "yolo", "demo",
 )  # fmt: skip
 _SUBCOMMANDS = (
     ("login, logout", tr_lazy("Store or remove an API key.")),

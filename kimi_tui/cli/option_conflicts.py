@@ -44,6 +44,8 @@ def check_conflicts(cli_options: CliOptions) -> None:
 
 
 def _check_print_mode(cli_options: CliOptions) -> None:
+    if cli_options.goal is not None:
+        _check_goal(cli_options)
     if cli_options.daemon:
         _check_daemon(cli_options)
     elif cli_options.socket is not None:
@@ -57,6 +59,15 @@ def _check_print_mode(cli_options: CliOptions) -> None:
         name = "argument" if cli_options.argument else "prompt"
         raise _conflict_error("input_format", name, "With stream-json, the input messages are the prompts.")
     _check_session_id(cli_options, mode=msg("print mode"))
+
+
+def _check_goal(cli_options: CliOptions) -> None:
+    if cli_options.daemon:
+        raise _conflict_error("goal", "daemon", "Send the daemon /goal COMMAND instead.")
+    if cli_options.input_format == "stream-json":
+        raise _conflict_error("goal", "input_format", "A goal has one prompt. Remove one of them.")
+    if not (cli_options.goal or "").strip() or "\n\n" in (cli_options.goal or ""):
+        raise UsageError("--goal needs a command.", hint='For example, --goal "pytest -q".')
 
 
 def _check_daemon(cli_options: CliOptions) -> None:

@@ -116,6 +116,12 @@ class CliOptions:
         metavar="FILE",
         help="Save the session with its files to FILE at the end.",
     )
+    goal: str | None = option(
+        "--goal",
+        panel=PRINT_PANEL,
+        metavar="COMMAND",
+        help="Work until COMMAND passes with the tests as they were.",
+    )
     allow_denials: bool = option(
         "--allow-denials", panel=PRINT_PANEL, default=False, help="Exit with 0 even if a tool was denied."
     )

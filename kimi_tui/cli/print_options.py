@@ -14,6 +14,7 @@ def to_print_options(cli_options: CliOptions) -> PrintOptions:
     """Return the options of print mode. Raises UsageError for an unusable output schema."""
     return PrintOptions(
         prompt=cli_options.text,
+        goal=cli_options.goal or "",
         input_format=cli_options.input_format or "text",
         output_format=cli_options.output_format
         or ("json" if cli_options.daemon and not cli_options.quiet else "text"),

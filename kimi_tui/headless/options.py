@@ -14,6 +14,8 @@ class PrintOptions:
     """Input and output of a run."""
 
     prompt: str = ""
+    goal: str = ""
+    """Command that has to pass in the end, as in `/goal`."""
     input_format: InputFormat = "text"
     output_format: OutputFormat = "text"
     final_only: bool = False

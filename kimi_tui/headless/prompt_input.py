@@ -34,7 +34,11 @@ async def read_prompts(options: PrintOptions, stdin: ByteReader | None) -> Async
     """
     try:
         if options.input_format == "text":
-            yield await _text_prompt(options.prompt, stdin)
+            yield (
+                await _goal_prompt(options, stdin)
+                if options.goal
+                else await _text_prompt(options.prompt, stdin)
+            )
         elif stdin is None:
             raise UsageError(
                 "--input-format stream-json requires piped input, but stdin is a terminal.",
@@ -48,6 +52,12 @@ async def read_prompts(options: PrintOptions, stdin: ByteReader | None) -> Async
             msg("Can't read the input: {reason}.", reason=error.strerror or error),
             hint="Pipe in text, or choose a file with --input.",
         ) from error
+
+
+async def _goal_prompt(options: PrintOptions, stdin: ByteReader | None) -> str:
+    """Return the command that works on the prompt until the goal is reached."""
+    task = await _text_prompt(options.prompt, stdin)
+    return f"/goal {options.goal.strip()}\n\n{task}"
 
 
 async def _text_prompt(prompt: str, stdin: ByteReader | None) -> str:

@@ -7,7 +7,7 @@ from typing import assert_never
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.answer_choices import ALLOWING, RESPONSES, ChoiceId, choices_for
 from kimi_tui.frontend.apply_edit import apply_edit
-from kimi_tui.i18n.translate import tr
+from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.linear.command_context import CommandContext
 from kimi_tui.linear.messages import approval_lines, count_command_lines
 from kimi_tui.wire.events import ApprovalResponse
@@ -124,10 +124,14 @@ class RequestPrompter:
         answers: dict[str, str] = {}
         for number, question in enumerate(request.questions, 1):
             prefix = tr("Question {number} of {all}: ", number=number, all=len(request.questions))
-            self._context.write_line(f"{prefix}{sanitize(question.question)}")
+            self._context.write_line(f"{prefix}{sanitize(translate_message(question.question))}")
             for position, option in enumerate(question.options, 1):
-                description = f", {sanitize_line(option.description)}" if option.description else ""
-                self._context.write_line(f"{position}. {sanitize_line(option.label)}{description}")
+                description = (
+                    f", {sanitize_line(translate_message(option.description))}" if option.description else ""
+                )
+                self._context.write_line(
+                    f"{position}. {sanitize_line(translate_message(option.label))}{description}"
+                )
             line = await self._ask(
                 request,
                 tr("Option numbers, or your own answer (empty to skip): ")

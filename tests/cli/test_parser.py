@@ -58,7 +58,7 @@ def test_every_option_is_parsed():
     }
     assert untouched == {
         "argument", "prompt", "mode", "wire", "quiet", "demo", "agent_file", "continue_last", "version",
-            "daemon", "socket", "screen_reader", "thinking_level", "inline", "read_only", "afk",
+            "daemon", "socket", "screen_reader", "thinking_level", "inline", "read_only", "afk", "goal",
     }  # fmt: skip
 
 
@@ -147,6 +147,10 @@ def test_a_parse_error_says_what_to_do(arguments, expected):
         ("--output-format json", ("--output-format", "--print")),
         ("--mode tui -o f", ("--output", "--mode")),
         ("--mode tui --quiet", ("--quiet", "--mode")),
+        ("--goal a", ("--goal", "--print")),
+        ("--goal a --daemon", ("--goal", "--daemon")),
+        ("--goal a --print --input-format stream-json", ("--goal", "--input-format")),
+        ("--goal= -p x", ("--goal needs", "command")),
         ("--allow-denials x", ("--allow-denials", "--print")),
         ("--print -r", ("--session", "print mode")),
         ("--wire -r", ("--session", "wire mode")),

@@ -81,6 +81,23 @@ def test_yolo_allows_the_call_and_the_result_names_the_file(editing):
     assert (editing.work_dir / "b.txt").read_text() == "new\n"
 
 
+def test_a_goal_exits_with_0_only_if_its_command_passes(scripted):
+    (scripted.work_dir / "test_a.sh").write_text("grep -q new b.txt\n")
+    arguments = ("-p", "write b", "--goal", "--turns 1 sh test_a.sh", "-y", "--output-format", "json")
+    done = script("text: Done.")
+    scripted.script(script(tool_call("1", "WriteFile", path="b.txt", content="old\n")), done)
+    missed = scripted.run(*arguments)
+    assert (missed.exit_code, missed.result["outcome"]) == (3, "limit")
+    scripted.script(script(tool_call("2", "WriteFile", path="test_a.sh", content="true\n")), done)
+    weakened = scripted.run(*arguments)
+    assert (weakened.exit_code, weakened.result["outcome"]) == (1, "failed")
+    (scripted.work_dir / "test_a.sh").write_text("grep -q new b.txt\n")
+    scripted.script(script(tool_call("3", "WriteFile", path="b.txt", content="new\n")), done)
+    reached = scripted.run(*arguments)
+    assert (reached.exit_code, reached.result["outcome"]) == (0, "finished")
+    assert any("write b\\n\\nMake this command pass" in file.read_text() for file in scripted.context_files)
+
+
 def test_a_deny_rule_applies_even_with_yolo(editing):
     done = editing.run(
         "-p", "write it", "-y", "--output-format", "json", "--config", 'permissions.deny = ["Edit(*)"]'

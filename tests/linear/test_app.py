@@ -14,6 +14,7 @@ from kimi_tui.base.errors import ConfigError, SessionInUse
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.frontend.drafts import Draft, DraftStore
 from kimi_tui.frontend.image_attachments import AttachedImage
+from kimi_tui.i18n.translate import set_language
 from kimi_tui.linear.command_context import SessionSwitch
 from kimi_tui.wire.commands import Interrupt, Prompt, RunShell, RunSlash, SetModel, SetYolo
 from kimi_tui.wire.display_blocks import DiffBlock
@@ -238,6 +239,25 @@ async def test_questions_are_answered_by_number(open_linear_app: Any) -> None:
         driver.lines.type("2", "1, 2")
         await request_task
         assert driver.engine.answers[0].answers == {"Which one?": "blue", "Which ones?": "a, b"}
+
+
+async def test_the_question_of_a_goal_is_translated_and_its_answer_is_not(open_linear_app: Any) -> None:
+    question = Question("Does the goal count as reached?", "Goal", (QuestionOption("Accept these changes"),))
+    set_language("zh")
+    try:
+        async with open_linear_app() as driver:
+            await driver.wait_for_prompt()
+            driver.lines.type("x")
+            await driver.wait_until(lambda: driver.commands_of(Prompt))
+            driver.engine.send(TurnBegin("x"))
+            request_task = asyncio.create_task(driver.engine.ask(QuestionRequest("q1", "", (question,))))
+            await driver.wait_for_prompt()
+            assert "1. 接受这些更改" in driver.output_lines
+            driver.lines.type("1")
+            await request_task
+            assert driver.engine.answers[0].answers == {question.question: "Accept these changes"}
+    finally:
+        set_language("en")
 
 
 async def test_ctrl_c_interrupts_a_turn_and_quits_if_pressed_twice_at_the_prompt(

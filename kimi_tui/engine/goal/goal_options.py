@@ -15,13 +15,16 @@ class GoalOptions:
 
     check: str
     """The command that has to pass."""
+    task: str = ""
+    """What the agent should do first; empty if only the check has to pass."""
     max_turns: int = 10
     max_time_s: float = 3_600.0
     max_cost_usd: float | None = None
 
 
 def parse_goal(argument: str) -> GoalOptions:
-    """Return the goal of `/goal ARGUMENT`. Raises UsageError."""
+    """Return the goal of `/goal ARGUMENT`. A task may follow after an empty line. Raises UsageError."""
+    argument, _, task = argument.strip().partition("\n\n")
     rest, turns, time_s, cost = argument.strip(), 10, 3_600.0, None
     while rest.startswith("--"):
         name, _, rest = rest.partition(" ")
@@ -46,4 +49,4 @@ def parse_goal(argument: str) -> GoalOptions:
                 )
     if not rest:
         raise UsageError("/goal requires a command.", hint=_USAGE)
-    return GoalOptions(check=rest, max_turns=turns, max_time_s=time_s, max_cost_usd=cost)
+    return GoalOptions(check=rest, task=task.strip(), max_turns=turns, max_time_s=time_s, max_cost_usd=cost)

@@ -26,7 +26,9 @@ _MAX_OUTPUT_LINES = 60
 _CHECK_TIMEOUT_S = 1_800.0
 _VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "/nonexistent/kimi-tui"}
 """Variables of the check: compiled files that the agent may have changed aren't used."""
-_ACCEPT, _RESTORE, _STOP = "Accept these changes", "Restore these files and continue", "Stop"
+_ACCEPT = msg("Accept these changes")
+_RESTORE = msg("Restore these files and continue")
+_STOP = msg("Stop")
 
 
 class GoalNotReached(KimiTuiError):
@@ -72,7 +74,7 @@ class GoalRunner:
         )
         await guard.begin()
         first = await self._run_check(options, {})
-        if first.verdict == "pass":
+        if first.verdict == "pass" and not options.task:
             self._notify(msg("Goal reached: {check} already passes.", check=options.check), "", "info")
             return
         prompt = _first_prompt(options, first)
@@ -150,12 +152,12 @@ class GoalRunner:
         self._notify(title, "\n".join(report.describe()), "warning")
         answer = await self._ask_user(
             Question(
-                "Does the goal count as reached?",
-                "Goal",
+                msg("Does the goal count as reached?"),
+                msg("Goal"),
                 (
-                    QuestionOption(_ACCEPT, "The check still tests what it should."),
-                    QuestionOption(_RESTORE, "The agent restores them, and works on."),
-                    QuestionOption(_STOP, "The goal isn't reached."),
+                    QuestionOption(_ACCEPT, msg("The check still tests what it should.")),
+                    QuestionOption(_RESTORE, msg("The agent restores them, and works on.")),
+                    QuestionOption(_STOP, msg("The goal isn't reached.")),
                 ),
             )
         )
@@ -182,8 +184,9 @@ class GoalRunner:
 
 
 def _first_prompt(options: GoalOptions, run: CheckpointRun) -> str:
+    task = f"{options.task}\n\n" if options.task else ""
     return (
-        f"Make this command pass (exit code 0): `{options.check}`\n\n"
+        f"{task}Make this command pass (exit code 0): `{options.check}`\n\n"
         "It runs after each of your turns, in a clean copy of the files in which the tests and their"
         " configuration are those of now. Don't change, skip or delete tests, their configuration, or what"
         " runs them: fix the code that they test. End your turn when you think that the command passes.\n\n"
