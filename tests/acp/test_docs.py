@@ -33,7 +33,9 @@ def test_every_option_on_the_page_exists() -> None:
     options = set(re.findall(r"`(--[a-z-]+)", PAGE))
     assert options
     for option in options - {"--work-dir", "--session", "--continue"}:
-        value = {"--yolo": [], "--thinking": [], "--demo": [], "--debug": []}.get(option, ["1"])
+        value = {"--yolo": [], "--thinking": [], "--demo": [], "--debug": [], "--no-resident": []}.get(
+            option, ["1"]
+        )
         parsed = parse(["--mode", "acp", option, *value])
         assert parsed is not None
         check_conflicts(parsed)
