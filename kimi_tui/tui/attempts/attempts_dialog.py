@@ -66,6 +66,8 @@ class AttemptsDialog(FilesDialog[None]):
         """The selected files by attempt."""
         self._shown: Attempt | None = None
         """The attempt whose files are shown."""
+        self._discarded: int | None = None
+        """The attempt that another press of the key removes."""
         self._has_widgets = False
         """Whether the dialog is mounted. Attempts may change before."""
 
@@ -137,6 +139,8 @@ class AttemptsDialog(FilesDialog[None]):
 
     def _show_highlighted(self) -> None:
         attempt = self.highlighted_attempt
+        if attempt is None or attempt.number != self._discarded:
+            self._discarded = None
         if attempt is not None and attempt.files and not attempt.is_active:
             self._request(attempt.number)
         if attempt != self._shown or attempt is None:
@@ -226,7 +230,9 @@ class AttemptsDialog(FilesDialog[None]):
         if attempt.is_active:
             hints.append(self._hint("stop", tr("stop"), "stop"))
         else:
-            hints.append(self._hint("discard", tr("discard"), "discard"))
+            is_again = self._discarded == attempt.number
+            label = tr("press again to discard") if is_again else tr("discard")
+            hints.append(self._hint("discard", label, "discard", "bold" if is_again else ""))
         return [*hints, start, close, *self.list_hints()]
 
     def _hint(self, name: str, label: str, action: str, style: str = "") -> KeyHint:
@@ -291,7 +297,11 @@ class AttemptsDialog(FilesDialog[None]):
             self._host.command(StopAttempts((attempt.number,)))
 
     def action_discard(self) -> None:
-        """Remove the highlighted attempt and its changes."""
+        """Remove the highlighted attempt and its changes, at the second press."""
         attempt = self.highlighted_attempt
-        if attempt is not None and not attempt.is_active:
+        if attempt is None or attempt.is_active:
+            return
+        if self._discarded == attempt.number:
             self._host.command(DiscardAttempts((attempt.number,)))
+        self._discarded = attempt.number if self._discarded != attempt.number else None
+        self.show_hints()

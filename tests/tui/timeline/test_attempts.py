@@ -198,10 +198,13 @@ async def test_attempts_are_stopped_and_discarded(open_app: Any) -> None:
     async with open_app(size=(100, 30)) as harness:
         await open_attempts(harness)
         await harness.driver.press("x", "delete")
+        await harness.wait_until(lambda: "press again to discard" in harness.screen_text())
+        assert harness.commands_of(DiscardAttempts) == []
+        await harness.driver.press("delete")
         await harness.wait_until(lambda: harness.commands_of(DiscardAttempts))
         assert harness.commands_of(DiscardAttempts) == [DiscardAttempts((1,))]
         assert harness.commands_of(StopAttempts) == []
-        await harness.driver.press("left", "x", "delete")
+        await harness.driver.press("left", "x", "delete", "delete")
         await harness.wait_until(lambda: harness.commands_of(StopAttempts))
         assert harness.commands_of(StopAttempts) == [StopAttempts((3,))]
         assert harness.commands_of(DiscardAttempts) == [DiscardAttempts((1,))]
