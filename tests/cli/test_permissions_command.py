@@ -57,7 +57,8 @@ def test_the_verdict_the_rule_and_the_question_are_shown(
     [
         ("git log --output=x", "--output=x isn't known to be safe for git"),
         ("git log && pytest -p evil", "-p isn't known to be safe for pytest"),
-        ("pytest ../x", "../x is outside the directories"),
+        ("pytest ../x", "../x isn't known to be safe for pytest"),
+        ("pytest /x/test_a.py", "/x/test_a.py is outside the directories"),
         ("pytest $x", "$x isn't known"),
         ("make", "no rule covers make"),
         ("pytest > log", "no Edit rule covers log"),
