@@ -13,6 +13,8 @@ _SETTINGS = (
     f"core.hooksPath={os.devnull}",
     "core.autocrlf=false",
     "core.safecrlf=false",
+    "core.looseCompression=0",  # the repository is temporary
+    "core.fsync=none",
     "gc.auto=0",
     "core.quotePath=false",
     "safe.directory=*",
@@ -34,7 +36,7 @@ class WorkTreePatch:
     def record(self) -> None:
         """Record the files before the agent starts."""
         if self._git is not None:
-            self._run("init", "--quiet")
+            self._run("init", "--quiet", "--template=")
             self._before = self._write_tree()
 
     def compute(self) -> str:
