@@ -261,12 +261,11 @@ class AttemptsDialog(FilesDialog[None]):
             if paths
         )
         attempt = self.highlighted_attempt
-        if not files and attempt is not None and self._can_adopt(attempt):
-            paths = tuple(sorted(file.path for file in self._files.get(attempt.number, ())))
-            files = (AttemptFiles(attempt.number, paths),) if paths else ()
         if files:
             numbers = tuple(each.number for each in files)
             self._planner.open_plan(propose_adoption(AttemptSelection(numbers, files)))
+        elif attempt is not None and self._can_adopt(attempt):
+            self._planner.open_plan(propose_adoption(AttemptSelection((attempt.number,))))
         else:
             self._host.notify(tr("This attempt has no changes to adopt."))
 

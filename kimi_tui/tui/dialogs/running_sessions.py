@@ -13,7 +13,7 @@ from textual.widgets import Static
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.running_session_service import RunningSessionService
-from kimi_tui.frontend.text.cell_width import cell_len, pad_left, pad_right
+from kimi_tui.frontend.text.cell_width import fit_cells, pad_left
 from kimi_tui.frontend.text.request_summary import danger_of, question_of, source_of
 from kimi_tui.frontend.text.running_sessions import (
     cost_today_label,
@@ -144,10 +144,10 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
     def _choice(self, session: RunningSession) -> Choice:
         cost = cost_today_label(session)
         columns = (
-            _fit(f"{state_sign(session.state)} {state_label(session.state)}", _STATE_CELLS),
+            fit_cells(f"{state_sign(session.state)} {state_label(session.state)}", _STATE_CELLS),
             pad_left(duration_label(session.since_s), _TIME_CELLS),
             *([pad_left(cost, _COST_CELLS)] if self.size.width >= 100 else []),
-            _fit(sanitize_line(Path(session.work_dir).name), _DIRECTORY_CELLS),
+            fit_cells(sanitize_line(Path(session.work_dir).name), _DIRECTORY_CELLS),
             title_of(session),
         )
         current = [tr("current")] if self._is_current(session) else []
@@ -380,12 +380,3 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
     @on(ChoiceList.Chosen)
     def _drop_pending_stop(self) -> None:
         self._stopping_id = ""
-
-
-def _fit(text: str, cells: int) -> str:
-    """Return `text` in exactly `cells` cells."""
-    if cell_len(text) <= cells:
-        return pad_right(text, cells)
-    while cell_len(text) > cells - 1:
-        text = text[:-1]
-    return pad_right(f"{text}…", cells)

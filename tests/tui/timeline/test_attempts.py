@@ -152,7 +152,7 @@ async def test_without_a_selection_the_shown_attempt_is_adopted(open_app: Any) -
         await open_attempts(harness)
         await harness.driver.press("enter")
         await harness.wait_until(lambda: harness.commands_of(PlanAdoption))
-        assert harness.commands_of(PlanAdoption) == [PlanAdoption((1,), (AttemptFiles(1, (AUTH, TEST)),))]
+        assert harness.commands_of(PlanAdoption) == [PlanAdoption((1,))]
 
 
 async def test_attempts_are_selected_and_adopted_with_the_mouse(open_app: Any) -> None:
