@@ -9,7 +9,7 @@ import base64
 from collections.abc import Iterator
 from io import BytesIO
 
-from kimi_tui.tui.images.thumbnail import MAX_COLUMNS, MAX_ROWS, fit_cells, open_image
+from kimi_tui.tui.images.thumbnail import MAX_COLUMNS, MAX_ROWS, open_image, size_in_cells
 from kimi_tui.tui.markdown.styled_line import StyledLine, TextStyle
 
 _PLACEHOLDER = "\U0010eeee"
@@ -60,7 +60,7 @@ def resize_image(data: bytes, width: int) -> tuple[bytes, int, int] | None:
         return None
     stream = BytesIO()
     image.save(stream, "PNG")
-    return stream.getvalue(), *fit_cells(image.size, max_columns, MAX_ROWS)
+    return stream.getvalue(), *size_in_cells(image.size, max_columns, MAX_ROWS)
 
 
 def transmit_sequences(image_id: int, png: bytes, columns: int, rows: int) -> Iterator[str]:

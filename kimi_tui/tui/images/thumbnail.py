@@ -51,7 +51,7 @@ def open_image(data: bytes, width: int, height: int) -> "Image.Image | None":
     return flat
 
 
-def fit_cells(size: tuple[int, int], columns: int, rows: int) -> tuple[int, int]:
+def size_in_cells(size: tuple[int, int], columns: int, rows: int) -> tuple[int, int]:
     """Return the columns and rows that an image of `size` pixels fills, at most `columns` by `rows`.
 
     A cell is taken to be twice as high as it is wide.
