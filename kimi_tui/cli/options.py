@@ -120,7 +120,8 @@ class CliOptions:
         "--goal",
         panel=PRINT_PANEL,
         metavar="COMMAND",
-        help="Work until COMMAND passes with the tests as they were.",
+        help="Work until COMMAND passes with the tests as they were. Limits go before COMMAND: --turns N "
+        "(default 10), --time MINUTES (60), --cost USD (none).",
     )
     allow_denials: bool = option(
         "--allow-denials", panel=PRINT_PANEL, default=False, help="Exit with 0 even if a tool was denied."
