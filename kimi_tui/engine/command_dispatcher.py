@@ -258,7 +258,6 @@ class CommandDispatcher:
                 await timeline.reverts.plan_adoption(command)
             case AdoptAttempts():
                 await timeline.reverts.adopt(command)
-                self._services.attempts.note_adopted(command.numbers)
             case PlanRevert():
                 await timeline.reverts.plan_revert(command)
             case PlanSwitch():
@@ -335,6 +334,7 @@ class CommandDispatcher:
         if self._plans:
             await asyncio.wait(self._plans)
         await self._run(command, group, recorder)
+        await self._report_errors(self._services.attempts.show_adopted())
 
     async def _wait_for_revert(self) -> None:
         if self._revert is not None:

@@ -6,7 +6,7 @@ import difflib
 import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from kimi_tui.history.kimi_cli.session_state import convert_state
 from kimi_tui.history.serial_queue import SerialQueue, run_serially
 from kimi_tui.history.session_index import SessionIndex, SessionSummary, first_prompt
 from kimi_tui.history.session_lock import SessionLock
-from kimi_tui.history.session_state import SessionState, encode_state, read_state
+from kimi_tui.history.session_state import SessionState, encode_state, forget_attempts, read_state
 from kimi_tui.history.todo_log import FILE_NAME as TODO_LOG
 
 _MAX_CLOCK_SKEW_S = 300.0
@@ -106,6 +106,12 @@ class Session:
         state = replace(self._state, **changes, work_dir=str(self.work_dir), updated=time.time())
         await asyncio.to_thread(self._save, state)
         self._state = state
+
+    async def forget_attempts(self, numbers: Collection[int]) -> None:
+        """Record that attempts were removed. Raises SessionError."""
+        state = forget_attempts(self._state, numbers)
+        if state != self._state:
+            await self.update_state(undos=state.undos, redos=state.redos, adopted=state.adopted)
 
     def _save(self, state: SessionState) -> None:
         self._check_is_own()
@@ -214,7 +220,7 @@ class SessionStore:
                 make_private_dir(temporary)
                 _copy_session(session, temporary)
                 state = replace(
-                    session.state,
+                    forget_attempts(session.state),  # they aren't copied
                     title=title,
                     work_dir=str(session.work_dir),
                     usage=TokenUsage(),  # the fork counts its own usage

@@ -1,8 +1,8 @@
 """`state.json`: the state of a session apart from its conversation."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import field
+from collections.abc import Container, Mapping
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +18,15 @@ TitleSource = Literal["", "prompt", "model", "user"]
 
 
 @frozen
+class AdoptedAttempt:
+    """An attempt whose changes are in the files."""
+
+    number: int
+    checkpoint: int
+    """The checkpoint that was created just before it was adopted."""
+
+
+@frozen
 class UndoEntry:
     """The target of an undo or a redo."""
 
@@ -27,6 +36,8 @@ class UndoEntry:
     """The manifest id of the file state there; None if it was not captured."""
     branch: int | None = None
     """The rotation that holds the conversation there; None if the revert didn't affect the conversation."""
+    adopted: tuple[AdoptedAttempt, ...] = ()
+    """The attempts that were adopted there."""
 
 
 @frozen(kw_only=True)
@@ -44,6 +55,8 @@ class PendingRevert:
     branch: int | None = None
     until: int | None = None
     """The checkpoint of the branch to resume before; None for its end."""
+    adopted: tuple[AdoptedAttempt, ...] = ()
+    """The attempts that are adopted after the revert."""
 
 
 @frozen(kw_only=True)
@@ -91,6 +104,7 @@ class SessionState:
     undos: tuple[UndoEntry, ...] = ()
     """Targets of undo, the next one last."""
     redos: tuple[UndoEntry, ...] = ()
+    adopted: tuple[AdoptedAttempt, ...] = ()
     jump: PendingRevert | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     """Checkpoint names given by the user, by uid."""
@@ -115,6 +129,7 @@ def push_undo(
 ) -> tuple[tuple[UndoEntry, ...], tuple[UndoEntry, ...]]:
     """Return the undo and redo targets after a revert for `reason`; `entry` is the state that was left."""
     undos, redos = state.undos, state.redos
+    entry = replace(entry, adopted=state.adopted)
     match reason:
         case "undo":
             undos, redos = undos[:-1], (*redos, entry)
@@ -123,6 +138,20 @@ def push_undo(
         case _:
             undos, redos = (*undos, entry), ()
     return undos[-_MAX_UNDO_ENTRIES:], redos[-_MAX_UNDO_ENTRIES:]
+
+
+def forget_attempts(state: SessionState, numbers: Container[int] | None = None) -> SessionState:
+    """Return the state after these attempts, or all, were removed: others may get the same numbers."""
+
+    def keep(adopted: tuple[AdoptedAttempt, ...]) -> tuple[AdoptedAttempt, ...]:
+        return tuple(each for each in adopted if numbers is not None and each.number not in numbers)
+
+    return replace(
+        state,
+        adopted=keep(state.adopted),
+        undos=tuple(replace(entry, adopted=keep(entry.adopted)) for entry in state.undos),
+        redos=tuple(replace(entry, adopted=keep(entry.adopted)) for entry in state.redos),
+    )
 
 
 def read_state(path: Path) -> SessionState | None:

@@ -25,7 +25,7 @@ def make_attempt(program: Program, number: int, path: str, before: str, after: s
         state="finished",
         files=1,
         added=1,
-        last_message="It works.",
+        last_message="It works. Type /attempts --adopt 1.",
     )
     store.write(StoredAttempt(attempt=attempt, changes={path: entries[1]}, base={path: entries[0]}))
 
@@ -51,7 +51,7 @@ def test_attempts_are_listed_shown_adopted_and_discarded(program: Program) -> No
     assert [row["number"] for row in rows] == [1, 2]
 
     shown = program.run("attempts", "show", "2").stdout
-    assert "It works." in shown
+    assert "It works. Type /attempts --adopt 1." in shown
     assert "theirs" in shown
     assert "kimi-tui attempts adopt 2" in shown
 
@@ -60,6 +60,10 @@ def test_attempts_are_listed_shown_adopted_and_discarded(program: Program) -> No
     assert program.run("attempts", "adopt", "1").exit_code != 0
     assert program.run("attempts", "adopt", "1", "--yes").exit_code == 0
     assert (program.work_dir / "made").read_text() == "one\n"
+    assert "adopted" in program.run("attempts", "list").stdout
+    assert program.run("checkpoints", "undo", "--yes").exit_code == 0
+    assert "adopted" not in program.run("attempts", "list").stdout
+    assert program.run("checkpoints", "redo", "--yes").exit_code == 0
     assert "adopted" in program.run("attempts", "list").stdout
 
     (program.work_dir / "mine").write_text("changed\n")

@@ -20,7 +20,7 @@ from kimi_tui.cli.commands.checkpoints import (
 )
 from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.commands.session_access import find_session, open_session_for_command
-from kimi_tui.engine.attempts.attempt_store import AttemptStore, missing_attempt
+from kimi_tui.engine.attempts.attempt_store import AttemptStore, mark_adopted, missing_attempt
 from kimi_tui.frontend.text.attempts import attempt_result_text, attempts_text
 from kimi_tui.wire.attempts import AdoptAttempts, AttemptChanges, AttemptList, PlanAdoption
 from kimi_tui.wire.file_choice_options import parse_file_choices
@@ -35,8 +35,9 @@ def list_attempts(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
     """List the attempts of a session."""
-    stored = AttemptStore(find_session(session_id).dir).read_all()
-    attempts = tuple(each.attempt for each in stored.values())
+    session = find_session(session_id)
+    stored = AttemptStore(session.dir).read_all()
+    attempts = mark_adopted((each.attempt for each in stored.values()), session.state)
     if as_json:
         for attempt in attempts:
             typer.echo(json.dumps(to_jsonable(attempt), ensure_ascii=False))
@@ -55,8 +56,9 @@ def show(
 ) -> None:
     """Show the last message, the check and the diff of an attempt."""
     changes = asyncio.run(_read_changes(session_id, number))
-    for text in attempt_result_text(changes):
-        typer.echo(text.replace("/attempts --adopt", "kimi-tui attempts adopt"))
+    session = f" --session {session_id}" if session_id is not None else ""
+    for text in attempt_result_text(changes, f"kimi-tui attempts adopt{session}"):
+        typer.echo(text)
 
 
 @app.command()
@@ -101,4 +103,5 @@ async def _discard(session_id: str | None, numbers: list[int]) -> None:
             if number not in stored:
                 raise missing_attempt(number)
         store.remove(numbers)
+        await session.forget_attempts(numbers)
     print_line(msg("Removed attempt {numbers}.", numbers=", ".join(map(str, numbers))))

@@ -12,7 +12,7 @@ from kimi_tui.base.paths import data_dir
 from kimi_tui.cli.run_paths import current_dir
 from kimi_tui.config.loader import read_config, settings_of
 from kimi_tui.config.settings import CheckpointSettings
-from kimi_tui.engine.attempts.attempt_store import missing_attempt
+from kimi_tui.engine.attempts.attempt_store import mark_adopted, missing_attempt
 from kimi_tui.engine.session.todos import SessionTodos
 from kimi_tui.engine.timeline.read_only import ReadOnlyTimeline
 from kimi_tui.engine.timeline.service import TimelineService
@@ -43,7 +43,8 @@ class SessionAccess:
     They raise KimiTuiError.
     """
 
-    def __init__(self, timeline: TimelineService, events: EventList) -> None:
+    def __init__(self, session: Session, timeline: TimelineService, events: EventList) -> None:
+        self._session = session
         self._timeline = timeline
         self._events = events
 
@@ -106,7 +107,8 @@ class SessionAccess:
         from kimi_tui.engine.attempts.attempt_changes import build_changed_files
 
         read = partial(build_changed_files, stored=stored, store=store)
-        return AttemptChanges(stored.attempt, await self._timeline.files.worker.use(read))
+        (attempt,) = mark_adopted([stored.attempt], self._session.state)
+        return AttemptChanges(attempt, await self._timeline.files.worker.use(read))
 
     async def _event_of(self, work: Awaitable[None], kind: type[E]) -> E:
         self._events.clear()
@@ -139,7 +141,7 @@ async def open_session_for_command(
         )
         try:
             await timeline.recover()
-            yield SessionAccess(timeline, events)
+            yield SessionAccess(session, timeline, events)
         finally:
             await timeline.close()
             await context.close()

@@ -14,13 +14,19 @@ from kimi_tui.config.resolved_model import resolve_model
 from kimi_tui.config.settings import Settings
 from kimi_tui.engine.attempts.attempt_run import AttemptObserver, AttemptRun, AttemptSource
 from kimi_tui.engine.attempts.attempt_spending import AttemptSpending
-from kimi_tui.engine.attempts.attempt_store import AttemptStore, StoredAttempt, missing_attempt
+from kimi_tui.engine.attempts.attempt_store import (
+    AttemptStore,
+    StoredAttempt,
+    mark_adopted,
+    missing_attempt,
+)
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.session.todos import SessionTodos
 from kimi_tui.engine.timeline.revert_messages import first_prompt
 from kimi_tui.engine.timeline.revert_target import find_checkpoint, unavailable_reason
 from kimi_tui.history.checkpoint_tree import CheckpointNode
 from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.wire.attempts import (
     Attempt,
@@ -45,6 +51,7 @@ class AttemptService(AttemptObserver):
         self,
         run: AttemptRun,
         *,
+        session: Session,
         store: AttemptStore,
         context: Context,
         files: SessionFiles,
@@ -55,6 +62,8 @@ class AttemptService(AttemptObserver):
         sender: EventSender,
     ) -> None:
         self._run = run
+        self._session = session
+        self._sent_adopted = session.state.adopted
         self._store = store
         self._context = context
         self._files = files
@@ -183,7 +192,8 @@ class AttemptService(AttemptObserver):
         from kimi_tui.engine.attempts.attempt_changes import build_changed_files
 
         files = await self._files.worker.use(partial(build_changed_files, stored=stored, store=self._store))
-        self._sender.send(AttemptChanges(stored.attempt, files))
+        (attempt,) = mark_adopted([stored.attempt], self._session.state)
+        self._sender.send(AttemptChanges(attempt, files))
 
     async def discard(self, numbers: Sequence[int]) -> None:
         """Stop and remove attempts, by default all, and send the list."""
@@ -194,14 +204,17 @@ class AttemptService(AttemptObserver):
         for number in chosen:
             self._stored.pop(number, None)
         await asyncio.to_thread(self._store.remove, chosen)
+        await self._session.forget_attempts(chosen)
+        self._sent_adopted = self._session.state.adopted
         self._send_list(is_requested=True)
 
-    def note_adopted(self, numbers: Sequence[int]) -> None:
-        """Show that attempts were adopted."""
-        for number in numbers:
-            if (stored := self._stored.get(number)) is not None:
-                self._stored[number] = replace(stored, attempt=replace(stored.attempt, is_adopted=True))
-        self._send_list()
+    async def show_adopted(self) -> None:
+        """Send the list if a revert has changed which attempts are adopted."""
+        await self.load()
+        adopted = self._session.state.adopted
+        if adopted != self._sent_adopted:
+            self._sent_adopted = adopted
+            self._send_list()
 
     async def keep(self, stored: StoredAttempt) -> int:
         """Keep changes that a sub-agent made in its workspace as an attempt, and return its number."""
@@ -213,7 +226,8 @@ class AttemptService(AttemptObserver):
         return number
 
     def _send_list(self, *, is_requested: bool = False) -> None:
-        attempts = tuple(stored.attempt for _, stored in sorted(self._stored.items()))
+        stored = (each.attempt for _, each in sorted(self._stored.items()))
+        attempts = mark_adopted(stored, self._session.state)
         self._sender.send(AttemptList(attempts, is_requested))
 
     def _check_numbers(self, numbers: Sequence[int]) -> None:

@@ -18,6 +18,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.json_codec import from_jsonable, to_jsonable
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import make_private_dir
+from kimi_tui.history.session_state import SessionState
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.entry import Changes, Entry
 from kimi_tui.wire.attempts import Attempt
@@ -97,12 +98,6 @@ class AttemptStore:
         """Return the directory with the files of a running attempt's process."""
         return self.folder / f"run-{number}"
 
-    def mark_adopted(self, numbers: Sequence[int]) -> None:
-        """Record that attempts were adopted."""
-        stored = self.read_all()
-        for number in numbers:
-            self.write(replace(stored[number], attempt=replace(stored[number].attempt, is_adopted=True)))
-
     def select(self, numbers: Sequence[int]) -> list[StoredAttempt]:
         """Return attempts. Raises UsageError for one that doesn't exist or hasn't ended."""
         stored = self.read_all()
@@ -138,6 +133,12 @@ class AttemptStore:
 
     def _path_of(self, number: int) -> Path:
         return self.folder / f"{number}.json"
+
+
+def mark_adopted(attempts: Iterable[Attempt], state: SessionState) -> tuple[Attempt, ...]:
+    """Return attempts, each with whether it is adopted in a session."""
+    numbers = {each.number for each in state.adopted}
+    return tuple(replace(attempt, is_adopted=attempt.number in numbers) for attempt in attempts)
 
 
 def missing_attempt(number: int) -> UsageError:

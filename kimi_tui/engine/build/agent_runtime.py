@@ -124,6 +124,7 @@ def _build_attempts(
     )
     return AttemptService(
         run,
+        session=core.session,
         store=timeline.attempt_store,
         context=core.context,
         files=timeline.files,

@@ -52,7 +52,7 @@ async def recover_revert(session: Session, context: Context, files: SessionFiles
     undo_entry = UndoEntry(pending.before, pending.left, branch)
     undos, redos = push_undo(session.state, pending.reason, undo_entry)
     await context.append_message(Message("user", (system_note(_NOTE),)))
-    await session.update_state(undos=undos, redos=redos, jump=None)
+    await session.update_state(undos=undos, redos=redos, jump=None, adopted=pending.adopted)
     return "An interrupted revert was completed. Use /undo to undo it."
 
 

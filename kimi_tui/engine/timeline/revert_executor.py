@@ -37,7 +37,7 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.conversation_store import RevertResult
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
-from kimi_tui.history.session_state import PendingRevert, UndoEntry, push_undo
+from kimi_tui.history.session_state import AdoptedAttempt, PendingRevert, UndoEntry, push_undo
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.soul.file_states import FilesAtCheckpoint
 from kimi_tui.wire.attempts import AdoptAttempts, PlanAdoption
@@ -140,23 +140,12 @@ class RevertExecutor:
 
     async def plan_adoption(self, command: PlanAdoption) -> None:
         """Send the plan of an adoption of attempts. Raises KimiTuiError."""
-        await self._send_plan(self._adoption_target(command))
+        await self._send_plan(self._targets.for_adoption(command.numbers, command.files))
 
     async def adopt(self, command: AdoptAttempts) -> None:
         """Make the changes of attempts to the files. Raises KimiTuiError."""
-        await self._revert_to(self._adoption_target(command), FileSelection.of(command))
-        await asyncio.to_thread(self._attempts.mark_adopted, command.numbers)
-
-    def _adoption_target(self, command: PlanAdoption | AdoptAttempts) -> RevertTarget:
-        last = self._context.checkpoints[-1].id if self._context.checkpoints else 0
-        return RevertTarget(
-            checkpoint=last,
-            reason="adopt",
-            scope="files",
-            files=None,
-            attempts=command.numbers,
-            attempt_files=command.files,
-        )
+        target = self._targets.for_adoption(command.numbers, command.files)
+        await self._revert_to(target, FileSelection.of(command))
 
     async def clear(self) -> bool:
         """Empty the conversation; undo restores it. Return False if it was empty already.
@@ -170,7 +159,8 @@ class RevertExecutor:
         result = await self._context.clear()
         self._sender.send(Reverted(result.to, before.id, "clear", result.branch))
         state = files.state if is_manifest(files.state) else None
-        await self._push_undo("clear", UndoEntry(before.id, state, result.branch))
+        undo_entry = UndoEntry(before.id, state, result.branch)
+        await self._push_undo("clear", undo_entry, self._session.state.adopted)
         self._timeline_publisher.refresh()
         if self._todos.items:
             await self._todos.set(())
@@ -253,7 +243,9 @@ class RevertExecutor:
         if notes := [text for text in (summary, user_note(note)) if text]:
             await self._context.append_message([Message("user", (system_note(text),)) for text in notes])
         branch = result.branch if result is not None else None
-        await self._push_undo(target.reason, UndoEntry(before.id, state_before, branch))
+        is_restored = plan is not None and (outcome.done or not plan.items)
+        adopted = _adopted_after(target, before) if is_restored else self._session.state.adopted
+        await self._push_undo(target.reason, UndoEntry(before.id, state_before, branch), adopted)
         items = plan.items if plan is not None and target.scope != "conversation" else ()
         done = set(outcome.done)
         self._sender.send(
@@ -299,6 +291,7 @@ class RevertExecutor:
                 moves=target.moves_conversation,
                 branch=target.branch,
                 until=target.before,
+                adopted=_adopted_after(target, before),
             )
         )
         return before
@@ -357,9 +350,11 @@ class RevertExecutor:
         result = await self._context.restore_from_rotation(target.branch, reason=reason, before=target.before)
         return result, prompt
 
-    async def _push_undo(self, reason: RevertReason, state_before: UndoEntry) -> None:
+    async def _push_undo(
+        self, reason: RevertReason, state_before: UndoEntry, adopted: tuple[AdoptedAttempt, ...]
+    ) -> None:
         undos, redos = push_undo(self._session.state, reason, state_before)
-        await self._session.update_state(undos=undos, redos=redos, jump=None)
+        await self._session.update_state(undos=undos, redos=redos, jump=None, adopted=adopted)
 
     async def _checkpoint(
         self,
@@ -384,6 +379,11 @@ _PlanKey = tuple[int, RevertReason, int | None, bool, tuple[int, ...]]
 def _plan_key(target: RevertTarget) -> _PlanKey:
     """Return what the file changes of a plan depend on."""
     return target.checkpoint, target.reason, target.branch, target.scope == "turn", target.attempts
+
+
+def _adopted_after(target: RevertTarget, before: Checkpoint) -> tuple[AdoptedAttempt, ...]:
+    """Return the attempts that are adopted after a revert; `before` is the checkpoint before it."""
+    return (*target.adopted, *(AdoptedAttempt(number, before.id) for number in target.attempts))
 
 
 def _label_before(target: RevertTarget) -> str:

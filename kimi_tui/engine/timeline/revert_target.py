@@ -12,6 +12,7 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.message_history import is_note
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
+from kimi_tui.history.session_state import AdoptedAttempt
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.wire.attempts import AttemptFiles
 from kimi_tui.wire.timeline import RevertReason, RevertScope
@@ -40,6 +41,8 @@ class RevertTarget:
     """The attempts whose changes are adopted, instead of going to `files`."""
     attempt_files: tuple[AttemptFiles, ...] = ()
     """Of these attempts, only these files are adopted."""
+    adopted: tuple[AdoptedAttempt, ...] = ()
+    """The other attempts that are adopted at the target."""
 
     @property
     def moves_conversation(self) -> bool:
@@ -70,6 +73,7 @@ class RevertTargets:
             branch=node.branch,
             before=number if node.branch is not None else None,
             label=_label_of(node),
+            adopted=self._adopted_at(number, scope),
         )
 
     async def for_branch(self, number: int, before: int | None, scope: RevertScope) -> RevertTarget:
@@ -106,6 +110,7 @@ class RevertTargets:
             branch=number,
             before=before,
             todos_checkpoint=last + 1 if is_cut_off else None,  # leaving it created no checkpoint
+            adopted=self._adopted_at(last + 1 if before is None else before, scope),
         )
 
     async def refresh(self, target: RevertTarget) -> RevertTarget:
@@ -132,7 +137,28 @@ class RevertTargets:
             scope=scope,
             files=entry.files,
             branch=entry.branch,
+            adopted=entry.adopted,
         )
+
+    def for_adoption(self, numbers: tuple[int, ...], files: tuple[AttemptFiles, ...]) -> RevertTarget:
+        """Return the target that has the changes of attempts; of some, only these files."""
+        checkpoints = self._context.checkpoints
+        return RevertTarget(
+            checkpoint=checkpoints[-1].id if checkpoints else 0,
+            reason="adopt",
+            scope="files",
+            files=None,
+            attempts=numbers,
+            attempt_files=files,
+            adopted=tuple(each for each in self._session.state.adopted if each.number not in numbers),
+        )
+
+    def _adopted_at(self, checkpoint: int, scope: RevertScope) -> tuple[AdoptedAttempt, ...]:
+        """Return the attempts that stay adopted after a revert to a checkpoint."""
+        adopted = self._session.state.adopted
+        if scope in ("conversation", "turn"):
+            return adopted
+        return tuple(each for each in adopted if each.checkpoint < checkpoint)
 
     async def count_lost_turns(self, target: RevertTarget) -> int:
         """Return how many of the user's prompts on the current branch aren't on the target branch."""

@@ -101,8 +101,11 @@ def _lines(attempts: Sequence[Attempt]) -> list[str]:
     return lines
 
 
-def attempt_result_text(result: AttemptChanges) -> tuple[str, str]:
-    """Return a headline, and the last message, the check and the diff of an attempt."""
+def attempt_result_text(result: AttemptChanges, adopt: str = "/attempts --adopt") -> tuple[str, str]:
+    """Return a headline, and the last message, the check and the diff of an attempt.
+
+    `adopt` is the command that adopts it, without its number.
+    """
     attempt = result.attempt
     lines = _lines([attempt])[:-1] if not attempt.problem else _lines([attempt])
     lines += detail_lines(attempt)
@@ -112,7 +115,7 @@ def attempt_result_text(result: AttemptChanges) -> tuple[str, str]:
         rest = len(diff) - _MAX_DIFF_LINES
         lines.append("  " + tr_n("… {count} more line", "… {count} more lines", rest))
     if attempt.files and not attempt.is_active:
-        lines.append(tr("/attempts --adopt {number}: adopt its changes", number=attempt.number))
+        lines.append(tr("{command}: adopt its changes", command=f"{adopt} {attempt.number}"))
     return tr("Attempt {number}: {name}", number=attempt.number, name=attempt_name(attempt)), "\n".join(lines)
 
 

@@ -1,6 +1,7 @@
 """Attempts through the engine: their workspaces, changes, checks and adoption."""
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pydantic
@@ -22,9 +23,9 @@ from kimi_tui.wire.attempts import (
     StartAttempts,
     StopAttempts,
 )
-from kimi_tui.wire.commands import RunSlash, Undo
+from kimi_tui.wire.commands import Redo, Revert, RunSlash, ShowTimeline, Undo
 from kimi_tui.wire.events import Notification
-from kimi_tui.wire.timeline import Reverted, RevertPlan
+from kimi_tui.wire.timeline import Reverted, RevertPlan, Timeline
 from tests.engine.engine_client import EngineClient, session, text_reply, tool_calls
 from tests.workspaces.workspace_env import read_tree
 
@@ -101,6 +102,55 @@ async def test_an_adopted_attempt_is_merged_with_later_edits_and_undone(
         assert read_tree(work_dir) == before
 
 
+@pytest.fixture
+async def adopted(work_dir: Path, data_dir: Path) -> AsyncIterator[EngineClient]:
+    """A session whose first attempt is adopted, and then its second one."""
+    async with session(work_dir, data_dir, text_reply("hello")) as client:
+        await client.ask("hello")
+        for name in ("a", "b"):
+            rewrite(data_dir, tool_calls(("Bash", {"command": f"echo x > {name}"})), text_reply("ok"))
+            await run_attempts(client, StartAttempts(attempts=(AttemptOptions(),)))
+        await adopt(client, 1)
+        await adopt(client, 2)
+        yield client
+
+
+def shown_adopted(client: EngineClient) -> list[int]:
+    """Return the attempts that the newest list shows as adopted."""
+    return [attempt.number for attempt in client.all(AttemptList)[-1].attempts if attempt.is_adopted]
+
+
+async def test_undo_and_redo_change_which_attempts_are_adopted(adopted: EngineClient) -> None:
+    assert shown_adopted(adopted) == [1, 2]
+    for command, expected in ((Undo(), [1]), (Undo(), []), (Redo(), [1]), (Redo(), [1, 2])):
+        await adopted.command_and_wait(command)
+        assert shown_adopted(adopted) == expected
+        requested = await adopted.run_command(ListAttempts(), AttemptList)
+        assert requested.attempts == adopted.all(AttemptList)[-1].attempts
+
+
+async def test_reverting_to_before_an_adoption_also_undoes_it(adopted: EngineClient) -> None:
+    tree = await adopted.run_command(ShowTimeline(), Timeline)
+    second = next(node.id for node in tree.nodes if node.label == "before adopting attempt 2")
+    await adopted.command_and_wait(Revert(second, "files"))
+    assert shown_adopted(adopted) == [1]
+    await adopted.command_and_wait(Undo())
+    assert shown_adopted(adopted) == [1, 2]
+    await adopted.command_and_wait(Revert(second, "conversation"))
+    assert shown_adopted(adopted) == [1, 2]
+
+
+async def test_a_new_attempt_with_the_number_of_a_discarded_one_is_not_adopted(
+    adopted: EngineClient,
+) -> None:
+    await adopted.command_and_wait(DiscardAttempts())
+    await run_attempts(adopted, StartAttempts(attempts=(AttemptOptions(),)))
+    assert shown_adopted(adopted) == []
+    for command in (Undo(), Redo()):
+        await adopted.command_and_wait(command)
+        assert shown_adopted(adopted) == []
+
+
 async def test_lines_that_the_user_changed_too_are_a_conflict(work_dir: Path, data_dir: Path) -> None:
     (work_dir / "a.txt").write_text("one\n")
     edit = tool_calls(("Bash", {"command": "echo attempt > a.txt"}))
@@ -114,6 +164,7 @@ async def test_lines_that_the_user_changed_too_are_a_conflict(work_dir: Path, da
         assert {choice.choice for choice in plan.files[0].choices} == {"mine", "checkpoint", "both"}
         await client.command_and_wait(AdoptAttempts((1,)))
         assert (work_dir / "a.txt").read_text() == "mine\n"
+        assert shown_adopted(client) == []
 
 
 async def test_attempts_that_change_the_same_lines_conflict(work_dir: Path, data_dir: Path) -> None:
