@@ -19,6 +19,14 @@ async def test_the_palette_lists_the_commands_that_were_run_first(open_app: Any)
         assert palette.choices.choice.value == "keys"
 
 
+async def test_the_palette_shows_keys_next_to_their_commands(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await harness.driver.press("ctrl+p", *"resume")
+        await harness.wait_until(lambda: "/sessions" in harness.screen_text())
+        line = next(it for it in harness.screen_text().split("\n") if "/sessions" in it)
+        assert line.split()[-2:] == ["alt+s", "│"]
+
+
 async def test_the_highlight_skips_headings(open_app: Any) -> None:
     async with open_app() as harness:
         await harness.driver.press("ctrl+p")

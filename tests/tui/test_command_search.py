@@ -8,6 +8,7 @@ from kimi_tui.frontend.command_usage import CommandUsage
 from kimi_tui.frontend.text.command_topics import COMMAND_SYNONYMS, COMMAND_TOPICS, CUSTOM_TOPIC, topic_of
 from kimi_tui.tui.commands.command_search import CommandSearch
 from kimi_tui.tui.commands.screen_commands import SCREEN_COMMANDS
+from kimi_tui.tui.keys.tables import SCREEN_KEYS, Key
 
 NOW = 1_700_000_000.0
 
@@ -45,6 +46,16 @@ def test_the_start_of_a_name_comes_before_synonyms_and_summaries(usage: CommandU
     names = found(usage, "sess")
     assert names[0] == "sessions"
     assert "new" in found(usage, "session")
+
+
+@pytest.mark.parametrize(
+    "key", [it for it in SCREEN_KEYS if it.action.startswith("command(")], ids=lambda it: it.id
+)
+def test_menus_show_the_key_of_a_command(key: Key) -> None:
+    name = key.action.removeprefix("command('").removesuffix("')").split()[0]
+    commands = {it.name: it for it in SCREEN_COMMANDS}
+    same_command = [it.id for it in SCREEN_KEYS if it.action.startswith(f"command('{name}")]
+    assert commands[name].binding_id in same_command
 
 
 def test_nonsense_finds_nothing(usage: CommandUsage) -> None:

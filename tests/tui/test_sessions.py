@@ -79,7 +79,7 @@ async def test_a_new_session_is_in_the_directory_of_the_start(open_app: Any, tmp
     session_server = SessionServer()
     async with open_app(serve_session=session_server) as harness:
         await open_sessions_dialog(harness)
-        await harness.driver.press("down", "enter")
+        await harness.driver.press("enter")
         await harness.wait_until(lambda: session_id(harness)() == "s2")
         assert "/work/shop" in harness.screen_text().split("\n")[0]
         await harness.type_text("/new")
@@ -93,7 +93,7 @@ async def test_another_session_is_resumed_in_the_running_app(open_app: Any) -> N
     session_server = SessionServer()
     async with open_app(serve_session=session_server) as harness:
         await open_sessions_dialog(harness)
-        await harness.driver.press("down", "enter")
+        await harness.driver.press("enter")
         await harness.wait_until(lambda: session_id(harness)() == "s2")
         assert session_server.requests == [SessionRequest(session_id="s2", work_dir=Path("/work/shop"))]
         assert harness.commands_of(Shutdown)
@@ -105,7 +105,7 @@ async def test_a_session_is_forked_and_a_new_one_started(open_app: Any) -> None:
     session_server = SessionServer()
     async with open_app(serve_session=session_server) as harness:
         await open_sessions_dialog(harness)
-        await harness.driver.press("down", "ctrl+k")
+        await harness.driver.press("ctrl+k")
         await harness.wait_until(lambda: session_id(harness)() == "s2")
         assert session_server.requests[0].fork
         await harness.type_text("/new")
@@ -117,7 +117,7 @@ async def test_the_session_stays_open_when_chosen_again_or_while_a_turn_runs(ope
     session_server = SessionServer()
     async with open_app(serve_session=session_server) as harness:
         await open_sessions_dialog(harness)
-        await harness.driver.press("enter")
+        await harness.driver.press("up", "enter")
         await harness.wait_until(lambda: not isinstance(harness.app.screen, SessionsDialog))
         await harness.send(TurnBegin("go"))
         await harness.type_text("/new")
@@ -142,14 +142,14 @@ async def test_typing_filters_by_title_and_ctrl_f_searches_messages(open_app: An
 async def test_a_session_is_renamed_and_deleted_after_confirmation(open_app: Any) -> None:
     async with open_app() as harness:
         await open_sessions_dialog(harness)
-        await harness.driver.press("down", "ctrl+r")
+        await harness.driver.press("ctrl+r")
         await harness.type_text("er")
         await harness.driver.press("enter")
         await harness.wait_until(
             lambda: harness.commands_of(RenameSession) == [RenameSession("s2", "blue doorer")]
         )
         await harness.driver.press("ctrl+x", "enter")
-        await harness.driver.press("down", "ctrl+x", "y", "enter")
+        await harness.driver.press("ctrl+x", "y", "enter")
         await harness.wait_until(lambda: harness.commands_of(DeleteSession))
         assert len(harness.commands_of(DeleteSession)) == 1
 
@@ -157,7 +157,6 @@ async def test_a_session_is_renamed_and_deleted_after_confirmation(open_app: Any
 async def test_the_highlighted_session_is_previewed_with_its_changed_files(open_app: Any) -> None:
     async with open_app() as harness:
         await open_sessions_dialog(harness)
-        await harness.driver.press("down")
         await harness.wait_until(lambda: PreviewSession("s2") in harness.commands_of(PreviewSession))
         harness.engine.send(PREVIEW)
         await harness.wait_until(lambda: "which color?" in harness.screen_text())
@@ -166,6 +165,30 @@ async def test_the_highlighted_session_is_previewed_with_its_changed_files(open_
         await harness.driver.press("ctrl+o")
         await harness.wait_until(lambda: isinstance(harness.app.screen, Pager))
         assert "you: which color? agent: blue" in harness.unwrapped_text().replace("│ ", "")
+
+
+async def test_the_last_other_session_is_highlighted_until_the_user_moves(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        dialog = await open_sessions_dialog(harness)
+        assert dialog.choices.choice.value == "s2"
+        newer = SessionListItem("s4", "newer one", "/work/shop", 3_000.0)
+        harness.engine.send(SessionList((newer, *SESSION_LIST.sessions)))
+        await harness.wait_until(lambda: "newer one" in harness.screen_text())
+        assert dialog.choices.choice.value == "s4"
+        await harness.driver.press("down")
+        assert dialog.choices.choice.note == "current"
+        newest = SessionListItem("s5", "newest one", "/work/shop", 4_000.0)
+        harness.engine.send(SessionList((newest, newer, *SESSION_LIST.sessions)))
+        await harness.wait_until(lambda: "newest one" in harness.screen_text())
+        assert dialog.choices.choice.value == "s1"
+
+
+async def test_if_only_the_open_session_exists_it_is_highlighted(open_app: Any) -> None:
+    async with open_app() as harness:
+        dialog = await open_sessions_dialog(harness)
+        await harness.type_text("fix")
+        await harness.wait_until(lambda: "blue door" not in harness.screen_text())
+        assert dialog.choices.choice.value == "s1"
 
 
 async def test_sessions_of_other_directories_are_listed_on_request(open_app: Any) -> None:
@@ -196,7 +219,7 @@ async def test_the_session_to_resume_is_chosen_at_the_start(open_app: Any) -> No
         harness.engine.send(SESSION_LIST)
         await harness.wait_until(lambda: "blue door" in harness.screen_text())
         assert harness.commands_of(Prompt) == []
-        await harness.driver.press("down", "enter")
+        await harness.driver.press("enter")
         await harness.wait_until(lambda: session_id(harness)() == "s2")
         assert session_server.requests == [
             SessionRequest(session_id="s2", fork=True, work_dir=Path("/work/shop"))

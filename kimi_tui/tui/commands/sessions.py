@@ -128,11 +128,13 @@ SESSION_COMMANDS = (
         summary="Resume, fork, rename or delete a session",
         run=_sessions,
         aliases=("resume",),
+        binding_id="app.sessions",
     ),
     UiCommand(
         name="ps",
         summary="Show running sessions; answer, stop or open one",
         run=_running_sessions,
+        binding_id="app.running_sessions",
     ),
     UiCommand(
         name="search",

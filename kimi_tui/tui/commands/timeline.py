@@ -175,6 +175,7 @@ TIMELINE_COMMANDS = (
         run=_revert,
         argument="[last|N [conversation|files|turn]]",
         aliases=("rewind",),
+        binding_id="timeline.last",
     ),
     UiCommand(name="undo", summary="Undo the last revert", run=_undo, argument="[--dry-run]"),
     UiCommand(name="redo", summary="Redo the last undone revert", run=_redo, argument="[--dry-run]"),

@@ -23,7 +23,7 @@ class UiCommand:
     completes: bool = False
     """Whether the engine completes the argument."""
     binding_id: str = ""
-    """The key binding that does the same."""
+    """The key binding that runs it, perhaps with its most common argument. Menus show its key."""
 
     @property
     def translated_summary(self) -> str:

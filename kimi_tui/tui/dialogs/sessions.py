@@ -1,7 +1,7 @@
 """Sessions dialog: find sessions by title, and resume, fork, rename or delete them."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, Unpack
 
@@ -24,6 +24,7 @@ from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.wire.commands import DeleteSession, ListSessions, RenameSession
+from kimi_tui.wire.session import SessionInfo
 from kimi_tui.wire.session_list import SessionList, SessionListItem
 
 _InputMode = Literal["", "rename", "delete"]
@@ -61,6 +62,8 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
         self._subject: SessionListItem | None = None
         self._shows_all: bool | None = None
         """Whether sessions of all directories are listed. None: only if this directory has none."""
+        self._preselected = ""
+        """ID of the session that was highlighted before the user moved the highlight."""
 
     def compose(self) -> ComposeResult:
         """Yield the title, the input field, the list, the preview and the key hints."""
@@ -118,7 +121,10 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
         highlighted = self.choices.choice.value if self.choices.choice is not None else ""
         self.choices.show(filter_choices(choices, query))
         values = [choice.value for choice in self.choices.choices]
-        self.choices.highlighted = values.index(highlighted) if highlighted in values else 0
+        if highlighted not in values or highlighted == self._preselected:
+            current = self._host.state.session
+            highlighted = self._preselected = _first_other_than(current, values)
+        self.choices.highlighted = values.index(highlighted) if highlighted else 0
         self._show_hints()
         self._show_preview()
 
@@ -296,6 +302,12 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
             self._set_input_mode("", None, "")
         else:
             self.dismiss(None)
+
+
+def _first_other_than(session: SessionInfo | None, session_ids: Sequence[str]) -> str:
+    """Return the first ID other than the session's, else its own. Empty if there are none."""
+    others = (it for it in session_ids if session is None or it != session.session_id)
+    return next(others, next(iter(session_ids), ""))
 
 
 def _format_age(seconds: float) -> str:
