@@ -33,7 +33,7 @@ PROMPT_PERIOD_S = 0.5
 
 def measure(scale: Scale) -> list[Figure]:
     """Measure typing while all sessions stream, and the delay of an event on eight screens."""
-    return [*_measure_screens(scale.choose(100, 40, 3))]
+    return [*_measure_typing(scale), *_measure_screens(scale.choose(100, 40, 3))]
 
 
 def _measure_typing(scale: Scale) -> list[Figure]:

@@ -169,8 +169,12 @@ class SessionController:
     def show_batch(self, batch: Sequence[Outgoing]) -> None:
         """Apply messages to the state and show them. After a turn, send the next queued prompt."""
         messages = MessageBatch(batch)
-        self._set_state(apply_batch(self.state, messages.session, now=self._clock()))
-        self._front_end.show_batch(messages)
+        old, self.state = self.state, apply_batch(self.state, messages.session, now=self._clock())
+        try:
+            self._front_end.show_batch(messages)  # first, so that it's drawn before the rest of the screen
+        finally:
+            if self.state is not old:
+                self._front_end.show_state(self.state)
         turn_ends = messages.of_type(TurnEnd)
         if turn_ends and not self.state.is_replaying:
             self._handle_turn_end(turn_ends[-1])

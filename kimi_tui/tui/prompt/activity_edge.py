@@ -108,11 +108,19 @@ class ActivityEdge:
             for part, action in zip(self._shown_parts[1:], ("", *_CLICK_ACTIONS), strict=False)
             if part
         ]
-        self._widget.border_title = Content(" · ").join([activity, *others])
+        title = Content(" · ").join([activity, *others])
+        # A style of the text, not a class of the widget: that would compute the styles of all its children.
+        self._widget.border_title = title.stylize(self._color)
 
     @property
     def _status_sign(self) -> str:
         return "●" if self._is_static or self._state.requests else _SPINNER[self._frame % len(_SPINNER)]
+
+    @property
+    def _color(self) -> str:
+        if self._state.requests:
+            return "$warning"
+        return "$primary" if self._state.is_busy else "$text-muted"
 
     def _paint_spinner(self) -> bool:
         """Paint only the spinner's cell. Otherwise the whole border would be drawn ten times a second."""

@@ -76,8 +76,6 @@ class PromptBorder:
             self._update_placeholder(state, mode)
         before = (old.turn, old.sent_count, old.is_compacting, old.requests)
         if before != (state.turn, state.sent_count, state.is_compacting, state.requests):
-            self._prompt.set_class(state.is_busy, "-working")
-            self._prompt.set_class(bool(state.requests), "-waiting")
             self._activity.update(state)
         self.update_lower_edge(state, mode)
 
