@@ -26,7 +26,13 @@ from kimi_tui.wire.requests import (
     ToolCallRequest,
     ToolCallResponse,
 )
-from kimi_tui.wire.running_session import RunningSession, RunningState, cost_on, encode_request
+from kimi_tui.wire.running_session import (
+    RunningSession,
+    RunningState,
+    cost_on,
+    encode_request,
+    state_after,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -254,13 +260,8 @@ class HostedSession:
             return "working"
         if self.failure is not None:
             return "failed"
-        match self.snapshot.last_outcome:
-            case None:
-                return "idle"
-            case "failed":
-                return "failed"
-            case _:
-                return "done"
+        outcome = self.snapshot.last_outcome
+        return "idle" if outcome is None else state_after(outcome)
 
     @property
     def progress(self) -> tuple[str, RunningState, tuple[str, ...], int]:

@@ -1,14 +1,15 @@
 """A session that is open in some process of this user, as lists of running sessions show it."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import add_texts, restore_texts
 from kimi_tui.wire.codec import UnknownWireMessage, decode, encode
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, UserRequest
+from kimi_tui.wire.turn import TurnOutcome
 
-RunningState = Literal["working", "awaiting approval", "done", "failed", "idle", "open"]
+RunningState = Literal["working", "awaiting approval", "done", "interrupted", "failed", "idle", "open"]
 """`idle` means that no turn has run yet, `open` that the state is known to another process only."""
 
 
@@ -40,10 +41,13 @@ class RunningSession:
         """Whether the session waits for an answer of the user."""
         return self.state == "awaiting approval"
 
-    def with_state(self, *, is_working: bool, is_awaiting: bool) -> "RunningSession":
-        """Return this session in another state."""
-        state: RunningState = "awaiting approval" if is_awaiting else "working" if is_working else "done"
-        return replace(self, state=state)
+    def with_state(
+        self, *, is_working: bool, is_awaiting: bool, last_outcome: TurnOutcome
+    ) -> "RunningSession":
+        """Return this session in another state. `last_outcome` is how its last turn ended."""
+        if is_awaiting:
+            return replace(self, state="awaiting approval")
+        return replace(self, state="working" if is_working else state_after(last_outcome))
 
     @property
     def open_requests(self) -> tuple[UserRequest, ...]:
@@ -58,6 +62,19 @@ class RunningSessionList:
     sessions: tuple[RunningSession, ...] = ()
     is_engine_running: bool = False
     """Whether the resident engine is running. If not, nothing can be done to sessions of other processes."""
+
+
+def state_after(outcome: TurnOutcome) -> RunningState:
+    """Return the state of a session whose last turn ended that way."""
+    match outcome:
+        case "finished":
+            return "done"
+        case "cancelled" | "rejected":
+            return "interrupted"
+        case "failed" | "max_steps" | "limit":
+            return "failed"
+        case _:
+            assert_never(outcome)
 
 
 def encode_request(request: UserRequest) -> dict[str, Any]:

@@ -29,6 +29,10 @@ def test_each_request_and_end_is_reported_once() -> None:
     ]
 
 
+def test_an_interrupted_turn_is_not_reported() -> None:
+    assert reported(WORKING, replace(WORKING, state="interrupted")) == []
+
+
 def test_what_is_known_at_first_or_on_a_screen_is_not_reported() -> None:
     assert reported(asking("r1"), asking("r1")) == []
     assert reported(WORKING, replace(asking("r1"), clients=1), asking("r1")) == []

@@ -11,7 +11,7 @@ from kimi_tui.base.content_parts import TextPart
 from kimi_tui.resident import session_host
 from kimi_tui.resident.connection import connect
 from kimi_tui.resident.frames import Hello, parse_reply
-from kimi_tui.wire.events import TurnBegin, TurnEnd
+from kimi_tui.wire.events import TurnBegin, TurnEnd, TurnOutcome
 from tests.resident.conftest import VERSION, ResidentEngine, start_engine
 
 
@@ -56,6 +56,28 @@ async def test_each_change_of_a_state_is_sent_and_output_is_not(engine: Resident
         assert await watcher.next() == [("s-1", "working", 0)]
         session.wire.send(TurnEnd())
         assert await watcher.next() == [("s-1", "done", 0)]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state"),
+    [
+        ("cancelled", "interrupted"),
+        ("rejected", "interrupted"),
+        ("limit", "failed"),
+        ("max_steps", "failed"),
+        ("failed", "failed"),
+    ],
+)
+async def test_a_turn_that_did_not_finish_is_not_done(
+    engine: ResidentEngine, outcome: TurnOutcome, state: str
+) -> None:
+    async with watch(engine) as watcher:
+        _, session = await engine.open()
+        session.wire.send(TurnBegin("hi"))
+        while ("s-1", "working", 1) not in await watcher.next():
+            pass
+        session.wire.send(TurnEnd(outcome))
+        assert await watcher.next() == [("s-1", state, 1)]
 
 
 async def test_a_watcher_does_not_keep_the_engine_running(data_dir: Path) -> None:

@@ -10,12 +10,14 @@ _STATES: dict[RunningState, str] = {
     "working": tr_lazy("working"),
     "awaiting approval": tr_lazy("awaiting approval"),
     "done": tr_lazy("done"),
+    "interrupted": tr_lazy("interrupted"),
     "failed": tr_lazy("failed"),
     "idle": tr_lazy("idle"),
     "open": tr_lazy("open elsewhere"),
 }
 _SIGNS: dict[RunningState, str] = {
-    "working": "⟳", "awaiting approval": "?", "done": "✔", "failed": "✗", "idle": "·", "open": "·"
+    "working": "⟳", "awaiting approval": "?", "done": "✔", "interrupted": "■", "failed": "✗",
+    "idle": "·", "open": "·",
 }  # fmt: skip
 
 

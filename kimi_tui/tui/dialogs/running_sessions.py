@@ -117,7 +117,11 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
         state = self._host.state
         if session.is_resident or not self._is_current(session):
             return session
-        return session.with_state(is_working=state.turn is not None, is_awaiting=bool(state.requests))
+        return session.with_state(
+            is_working=state.turn is not None,
+            is_awaiting=bool(state.requests),
+            last_outcome=state.last_outcome,
+        )
 
     def _is_current(self, session: RunningSession) -> bool:
         current = self._host.state.session
