@@ -3,9 +3,8 @@
 import asyncio
 import logging
 
-from acp.connection import Connection
-
 from kimi_tui.acp.agent import AcpAgent
+from kimi_tui.acp.canceling_connection import CancelingConnection
 from kimi_tui.acp.client import AcpClient
 from kimi_tui.acp.model_login import ModelLogin
 from kimi_tui.acp.session_lifecycle import SessionLifecycle
@@ -44,7 +43,7 @@ async def run_acp_server(
             login=ModelLogin(engines),
             version=version,
         )
-        connection = Connection(agent.handle, LineTransport(stdin, out, agent), listening=False)
+        connection = CancelingConnection(agent.handle, LineTransport(stdin, out, agent), listening=False)
         client.connect(connection)
         stop_tasks = [
             tasks.create_task(it) for it in (connection.main_loop(), interruption.wait(), out.broken.wait())

@@ -17,6 +17,7 @@ from kimi_tui.acp.session_settings import ConfigOption, commands_for, session_co
 from kimi_tui.acp.session_update_translator import SessionUpdateTranslator
 from kimi_tui.base.content_parts import TextPart, ThinkPart, UserInput, is_blank
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import ToolCallPart
 from kimi_tui.base.redaction import redact
 from kimi_tui.base.token_usage import TokenUsage
@@ -64,6 +65,8 @@ class AcpSession:
         self._turn: asyncio.Future[TurnEnd] | None = None
         self._is_cancelled = False
         """Whether the client has canceled its last prompt."""
+        self._prompt_id: str | None = None
+        """Identifies the turn of the last prompt in a session that others can use too."""
         self._in_other_turn = False
         """Whether a turn runs that another client of the session began."""
         self._requests = AcpPendingRequests(client=client, wire=wire, tasks=tasks)
@@ -170,6 +173,7 @@ class AcpSession:
                 "A turn is already running in this session. Wait until it ends, or cancel it."
             )
         self._turn = asyncio.get_running_loop().create_future()
+        self._prompt_id = new_id() if self.info.resident else None
         self._is_cancelled = False
         try:
             return await self._run_turn(user_input, self._turn)
@@ -177,9 +181,11 @@ class AcpSession:
             self._turn = None
 
     def cancel(self) -> None:
-        """Cancel the running turn, if any."""
+        """Cancel the turn of the client's prompt, else the one of another client, if any runs."""
         if self._turn is not None:
             self._is_cancelled = True
+            self._wire.command(Interrupt(self._prompt_id))
+        elif self._in_other_turn:
             self._wire.command(Interrupt())
 
     async def set_option(self, option: str, value: str | bool) -> None:
@@ -199,12 +205,13 @@ class AcpSession:
     async def _run_turn(self, user_input: UserInput, turn: "asyncio.Future[TurnEnd]") -> PromptResponse:
         command = self.info.parse_command(user_input)
         if command is None or not isinstance(user_input, str):
-            self._wire.command(Prompt(user_input))
+            self._wire.command(Prompt(user_input, self._prompt_id))
         else:
             line = user_input.strip().removeprefix("/")
             if not command.takes_turn:
+                self._prompt_id = None
                 return await self._run_slash(line)
-            self._wire.command(RunSlash(line))
+            self._wire.command(RunSlash(line, self._prompt_id))
         if self._wire.is_closed:
             raise request_error(self._failure or _SESSION_ENDED)
         end = await turn
@@ -287,7 +294,7 @@ class AcpSession:
                 self._requests.close(request_id)
             case ApprovalRequest() | QuestionRequest() | ToolCallRequest() | HookRequest():
                 await self._requests.ask(message, session_id=self.id, translator=self._translator)
-            case TurnBegin() if self.info.resident and self._turn is None:
+            case TurnBegin() if self.info.resident and not self._is_own(message):
                 self._in_other_turn = True
                 for update in self._translator.translate_replay(message):  # the prompt
                     await self._client.send_update(self.id, update)
@@ -304,6 +311,10 @@ class AcpSession:
                 finally:
                     if isinstance(message, TurnEnd):
                         self._end_turn(message)
+
+    def _is_own(self, begin: TurnBegin) -> bool:
+        """Return whether a turn of a resident session is that of the client's prompt."""
+        return begin.prompt_id is not None and begin.prompt_id == self._prompt_id
 
     def _end_turn(self, end: TurnEnd) -> None:
         if self._in_other_turn:

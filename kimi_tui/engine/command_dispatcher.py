@@ -168,13 +168,16 @@ class CommandDispatcher:
             case Steer(user_input=user_input) if self._turns.is_steerable:
                 self._soul.steer(user_input)
             case Prompt(user_input=user_input) | Steer(user_input=user_input):
-                self._turns.add(user_input, group)
+                prompt_id = command.prompt_id if isinstance(command, Prompt) else None
+                self._turns.add(user_input, group, prompt_id=prompt_id)
                 # In its own task: a command that interrupts this turn must not wait for a slow disk.
                 group.create_task(self._report_errors(self._metadata.save_changes(user_input)))
+            case Interrupt(prompt_id=str(prompt_id)):
+                self._turns.interrupt_prompt(prompt_id)
             case Interrupt():
                 self._interrupt()
-            case RunSlash(line=line):
-                timeline_command = await self._slash.run(line, group)
+            case RunSlash(line=line, prompt_id=prompt_id):
+                timeline_command = await self._slash.run(line, group, prompt_id=prompt_id)
                 if timeline_command is not None:
                     await self._dispatch(timeline_command, group, recorder)
             case SetModel(name=name):

@@ -26,7 +26,7 @@ from kimi_tui.headless.run_stats import RunStats, to_turn_failure
 from kimi_tui.headless.stderr_notices import StderrNotices
 from kimi_tui.headless.turn_runner import TurnRunner, internal_error
 from kimi_tui.wire.channel import Outgoing, Wire
-from kimi_tui.wire.commands import Interrupt, Shutdown
+from kimi_tui.wire.commands import Shutdown
 from kimi_tui.wire.events import Event, SessionInfo
 
 logger = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ class _Daemon:
 
     async def _shut_down(self, engine_task: asyncio.Task[None]) -> None:
         if self._turn.locked():
-            self._wire.command(Interrupt())  # the resident engine would continue the turn
+            self._turn_runner.interrupt()  # the resident engine would continue the turn
         self._wire.command(Shutdown())
         repeat_task = asyncio.ensure_future(self._interruption.wait_for_repeat())
         await asyncio.wait(
@@ -212,7 +212,7 @@ class _Daemon:
             await asyncio.wait([turn_task, disconnect_task], return_when=asyncio.FIRST_COMPLETED)
             disconnect_task.cancel()
             if not turn_task.done():
-                self._wire.command(Interrupt())
+                self._turn_runner.interrupt()
 
     def _exit_code(self) -> int:
         if self._interruption.signal_number is not None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.ids import new_id
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.output_schema import ATTEMPTS, OutputSchema, SchemaMismatch
 from kimi_tui.base.redaction import redact
@@ -15,7 +16,7 @@ from kimi_tui.headless.command_replies import render_reply
 from kimi_tui.headless.printer import Printer
 from kimi_tui.headless.run_stats import RunStats
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire, WireClosed
-from kimi_tui.wire.commands import Command, Prompt, RunSlash
+from kimi_tui.wire.commands import Command, Interrupt, Prompt, RunSlash
 from kimi_tui.wire.events import (
     ApprovalResponse,
     BtwEnd,
@@ -67,6 +68,8 @@ class TurnRunner:
         """Set when the session is open."""
         self._turn_over = asyncio.Event()
         self._in_turn = False
+        self._prompt_id: str | None = None
+        """Identifies the turn of the last prompt in a session that others can use too."""
         self._in_other_turn = False
         """Whether a turn runs that another client of a resident session began."""
         self._in_command = False
@@ -100,11 +103,11 @@ class TurnRunner:
         if info is None:
             await self._run_prompt_turns(user_input)
             return
-        command = RunSlash(str(user_input).strip().removeprefix("/"))
+        command = RunSlash(str(user_input).strip().removeprefix("/"), self._new_prompt_id())
         if info.takes_turn or info.name == _SIDE_QUESTION:
             await self._run_turn(command, in_turn=info.takes_turn)
         else:
-            self._in_command = True
+            self._in_command, self._prompt_id = True, None
             with contextlib.suppress(WireClosed):
                 await self._wire.command_and_wait(command)
                 await self._wait_until_printed()
@@ -132,7 +135,8 @@ class TurnRunner:
     def _is_of_other_turn(self, event: Outgoing) -> bool:
         """Return whether `event` belongs to a turn of another client, which prints it and is asked."""
         if isinstance(event, TurnBegin):
-            self._in_other_turn = self.info is not None and self.info.resident and not self._in_turn
+            is_own = event.prompt_id is not None and event.prompt_id == self._prompt_id
+            self._in_other_turn = self._is_shared and not is_own
         is_other = self._in_other_turn and not isinstance(event, SessionInfo)
         if isinstance(event, TurnEnd):
             self._in_other_turn = False
@@ -142,12 +146,12 @@ class TurnRunner:
         """Run a turn. With a schema, run more turns until the response matches it."""
         schema = self._schema
         if schema is None:
-            await self._run_turn(Prompt(user_input))
+            await self._run_turn(Prompt(user_input, self._new_prompt_id()))
             return
         user_input = schema.append_instructions(user_input)
         problem = ""
         for _ in range(ATTEMPTS):
-            await self._run_turn(Prompt(user_input))
+            await self._run_turn(Prompt(user_input, self._new_prompt_id()))
             if self._stats.outcome != "finished" or not self._stats.can_continue:
                 return
             try:
@@ -163,6 +167,18 @@ class TurnRunner:
             problem=problem,
         )
         self._stats.fail(KimiTuiError(what, hint="Simplify the schema, or use another model."))
+
+    @property
+    def _is_shared(self) -> bool:
+        return self.info is not None and self.info.resident
+
+    def _new_prompt_id(self) -> str | None:
+        self._prompt_id = new_id() if self._is_shared else None
+        return self._prompt_id
+
+    def interrupt(self) -> None:
+        """Cancel the turn of the last prompt, even if it hasn't begun yet."""
+        self._wire.command(Interrupt(self._prompt_id))
 
     async def _run_turn(self, command: Command, *, in_turn: bool = True) -> None:
         self._turn_over.clear()

@@ -13,11 +13,11 @@ from kimi_tui.resident.editor_call import EditorCall, EditorService
 from kimi_tui.resident.frames import (
     InvalidFrame,
     call_line,
+    done_line,
     end_line,
     message_line,
     parse_object,
     parse_result,
-    to_line,
 )
 from kimi_tui.resident.hosted_session import HostedSession
 from kimi_tui.resident.shared_log import LogEntry
@@ -208,19 +208,14 @@ class AttachedClient:
         elif self._is_passed_on(command):
             await self._session.run_command(self, command)
         if command_id is not None:
-            self._replies.append((self._session.log.end, to_line({"done": command_id})))
+            refusal = problem if problem is _OTHER_PROVIDER else None
+            self._replies.append((self._session.log.end, done_line(command_id, refusal)))
             self._arrived.set()
 
     def _is_passed_on(self, command: Command) -> bool:
         """Return whether the engine gets `command`, which isn't refused."""
-        session = self._session
-        if isinstance(command, ExcludeTools) and len(session.clients) > 1:
+        if isinstance(command, ExcludeTools) and len(self._session.clients) > 1:
             return False  # the other clients support these tools
-        if isinstance(command, ProviderCommand):
-            if session.tool_client.accepts(self, command):
-                return True
-            session.send_to(self, _notice(_OTHER_PROVIDER))
-            return False
         return not isinstance(command, Shutdown)  # a client leaves by disconnecting; the session continues
 
     def _find_problem(self, command: Command) -> KimiTuiError | None:
@@ -232,6 +227,9 @@ class AttachedClient:
                 "Commands that use the terminal can't run in a resident session.",
                 hint="Run it in another terminal, or with a single ! if it needs no input.",
             )
+        is_shared = isinstance(command, ExcludeTools) and len(self._session.clients) > 1
+        if isinstance(command, ProviderCommand) and not is_shared:
+            return None if self._session.tool_client.accepts(self, command) else _OTHER_PROVIDER
         return None
 
 

@@ -1,9 +1,9 @@
 """Lines that the resident engine and its clients exchange: JSON objects, one per line, in UTF-8.
 
 A client sends a `Hello` first. The engine replies with `{"welcome": …}` or `{"error": …}`. Then a client
-of a session gets `{"message": …}` for each message of the Wire, `{"done": ID}` when a command is done, and
-`{"end": …}` at the end. It sends `{"command": …, "id": ID}` and `{"answer": …}`. One with an editor gets
-`{"call": …}` and sends `{"result": …}`.
+of a session gets `{"message": …}` for each message of the Wire, `{"done": ID}` when a command is done, with
+`"error"` if it was refused, and `{"end": …}` at the end. It sends `{"command": …, "id": ID}` and
+`{"answer": …}`. One with an editor gets `{"call": …}` and sends `{"result": …}`.
 """
 
 import json
@@ -144,6 +144,11 @@ def welcome_line(welcome: EngineReply) -> bytes:
 def error_line(error: KimiTuiError) -> bytes:
     """Return the line that refuses a client."""
     return to_line({"error": _error_data(error)})
+
+
+def done_line(command_id: int, refusal: KimiTuiError | None) -> bytes:
+    """Return the line that a command is done or refused."""
+    return to_line({"done": command_id} | ({} if refusal is None else {"error": _error_data(refusal)}))
 
 
 def end_line(error: KimiTuiError | None) -> bytes:

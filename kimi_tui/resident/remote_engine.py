@@ -135,8 +135,7 @@ class RemoteEngine:
             if "message" in data:
                 self._pass_on(parse_message(data), link, wire, writer)
             elif "done" in data:
-                if (done := link.running.pop(data["done"], None)) is not None and not done.done():
-                    done.set_result(None)
+                _complete(link.running.pop(data["done"], None), data.get("error"))
             elif "call" in data:
                 self._start_call(parse_call(data), link, writer)
             elif "end" in data:
@@ -167,6 +166,15 @@ class RemoteEngine:
                 if isinstance(message, SessionInfo):
                     link.session_id = message.session_id
                 wire.send(message)
+
+
+def _complete(command: "asyncio.Future[None] | None", error: Any) -> None:
+    if command is None or command.done():
+        return
+    if isinstance(error, dict):
+        command.set_exception(parse_error(error))
+    else:
+        command.set_result(None)
 
 
 async def _run_call(editor: LocalEditor, call: EditorCall, writer: asyncio.StreamWriter) -> None:

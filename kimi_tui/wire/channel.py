@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.wire.commands import Command
 from kimi_tui.wire.events import ApprovalResponse, Event, ReplayBegin, ReplayEnd, RequestClosed
 from kimi_tui.wire.fragments import merge_fragments
@@ -115,10 +116,14 @@ class _QueuedCommand:
     is_deferred: bool = False
     """Whether completion is signaled by deferred work instead of by the next command."""
 
-    def complete(self) -> None:
-        """Notify the waiting sender that the command is done."""
-        if self.done is not None and not self.done.done():
+    def complete(self, refusal: KimiTuiError | None = None) -> None:
+        """Notify the waiting sender that the command is done, or why it was refused."""
+        if self.done is None or self.done.done():
+            return
+        if refusal is None:
             self.done.set_result(None)
+        else:
+            self.done.set_exception(refusal)
 
 
 class Wire:
@@ -186,7 +191,7 @@ class Wire:
         """Mark the current command as done only when `work` has finished."""
         if (queued := self._current_command) is not None:
             queued.is_deferred = True
-            work.add_done_callback(lambda _: queued.complete())
+            work.add_done_callback(lambda _: queued.complete(_refusal(work)))
 
     def close(self) -> None:
         """Close all subscriptions, end the commands and cancel open requests."""
@@ -223,7 +228,7 @@ class Wire:
         """Send a command and wait until the engine is done with it. A Prompt is done when its turn can start.
 
         All events sent meanwhile are in the subscriptions when this returns. Raises WireClosed if the engine
-        has closed the Wire.
+        has closed the Wire, and KimiTuiError if it refuses tools and hooks because another client has some.
         """
         if self._closed:
             raise WireClosed
@@ -236,6 +241,7 @@ class Wire:
             self._completions.discard(done)
         if done.cancelled():
             raise WireClosed
+        done.result()
 
     def answer(self, answer: Answer) -> bool:
         """Send the answer to a request and return whether it was accepted.
@@ -255,6 +261,11 @@ class Wire:
     def is_closed(self) -> bool:
         """Whether the engine has closed the Wire."""
         return self._closed
+
+
+def _refusal(work: "asyncio.Future[None]") -> KimiTuiError | None:
+    problem = None if work.cancelled() else work.exception()
+    return problem if isinstance(problem, KimiTuiError) else None
 
 
 def _request_id(answer: Answer) -> str:

@@ -23,6 +23,8 @@ class Prompt(BaseCommand):
     """Start a turn, after the running one if there is one."""
 
     user_input: UserInput
+    prompt_id: str | None = None
+    """Identifies the turn's TurnBegin, for a client of a session that others use too."""
 
 
 @frozen
@@ -39,6 +41,8 @@ class Steer(BaseCommand):
 class Interrupt(BaseCommand):
     """Cancel the running turn."""
 
+    prompt_id: str | None = None
+    """Cancel only the turn of that prompt, even if it hasn't begun yet."""
     scheduling = "immediate"
 
 
@@ -47,6 +51,8 @@ class RunSlash(BaseCommand):
     """Run a slash command of the engine, such as `/compact`. `line` has no leading slash."""
 
     line: str
+    prompt_id: str | None = None
+    """Like that of a Prompt, for a command that takes a turn."""
 
 
 @frozen

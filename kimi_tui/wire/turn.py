@@ -14,6 +14,8 @@ class TurnBegin:
     """A turn starts with the user's message."""
 
     user_input: UserInput
+    prompt_id: str | None = None
+    """The `prompt_id` of the command that started the turn. Not in kimi-cli."""
 
 
 @frozen

@@ -18,6 +18,7 @@ _EXTENSION_TYPES = {
     "LineReason", "CommentList", "ChangeReview", "PlannedFileContent", "AttemptList", "AttemptChanges",
 }  # fmt: skip
 _EXTENSION_FIELDS = {
+    "TurnBegin": ("prompt_id",),
     "TurnEnd": ("outcome", "steps", "failure", "files"),
     "StatusUpdate": ("session_usage", "cache_miss"),
     "CompactionEnd": ("tokens_before", "tokens_after"),

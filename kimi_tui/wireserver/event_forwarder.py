@@ -92,10 +92,12 @@ class EventForwarder:
                 if self._client.dialect is not None:
                     self._client.dialect.update_info(message)
             case TurnBegin():
-                self._status.in_turn = True
+                self._status.begin_turn(message)
             case RequestClosed(request_id=request_id):
                 await self._close_request(message, request_id)
                 return
+            case ApprovalResponse(request_id=request_id):
+                self._requests.close(request_id)  # another client may have answered it
             case BtwBegin(id=question_id):
                 self._side_questions.add(question_id)
             case BtwEnd(id=question_id):
@@ -107,6 +109,8 @@ class EventForwarder:
             self._requests.add(message)
         if self._held is not None:
             self._held.append(message)
+            if isinstance(message, TurnEnd):
+                self._status.end_turn()
             return
         await self._client.send(encode(message))
         if isinstance(message, TurnEnd):
@@ -127,8 +131,7 @@ class EventForwarder:
             await self._client.send(encode(response))
 
     def _end_turn(self, turn: TurnEnd) -> None:
-        self._status.in_turn = False
-        call, self._status.prompt = self._status.prompt, None
+        call = self._status.end_turn()
         if call is None:
             return
         try:

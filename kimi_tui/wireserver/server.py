@@ -24,7 +24,7 @@ from kimi_tui.wire.commands import (
     TimelineCommand,
 )
 from kimi_tui.wireserver.client import WireClient
-from kimi_tui.wireserver.client_tools import split_usable
+from kimi_tui.wireserver.client_tools import RejectedTool, split_usable
 from kimi_tui.wireserver.event_forwarder import EventForwarder
 from kimi_tui.wireserver.handshake import build_handshake, hook_subscriptions
 from kimi_tui.wireserver.jsonrpc import ErrorCode, RpcCall, RpcError, RpcReply, parse_line
@@ -125,13 +125,18 @@ class WireServer:
         if info is not None:
             await self._wire.command_and_wait(ExcludeTools(params.capabilities.unanswerable_tools))
         if params.hooks is not None and info is not None:
-            await self._wire.command_and_wait(SubscribeHooks(hook_subscriptions(params.hooks)))
+            with suppress(KimiTuiError):  # refused; the engine has sent a notification
+                await self._wire.command_and_wait(SubscribeHooks(hook_subscriptions(params.hooks)))
         if params.external_tools is not None:
             accepted, rejected = split_usable(
                 params.external_tools, reserved_names=info.tools if info else ()
             )
             if info is not None:
-                await self._wire.command_and_wait(RegisterTools(accepted))
+                try:
+                    await self._wire.command_and_wait(RegisterTools(accepted))
+                except KimiTuiError as refusal:
+                    rejected += tuple(RejectedTool(tool.name, str(refusal)) for tool in accepted)
+                    accepted = ()
             names = [tool.name for tool in accepted]
             result["external_tools"] = {"accepted": names, "rejected": [to_jsonable(it) for it in rejected]}
         return result
@@ -144,17 +149,17 @@ class WireServer:
             raise RpcError(ErrorCode.BAD_PARAMS, str(error))
         self._status.check_model()
         await self._forwarder.send_held_events()
-        self._status.prompt = call
+        self._status.prompt, self._status.prompt_id = call, None
         if user_input == _YOLO and self._client.dialect is not None:
             self._start_task(self._switch_yolo(call, self._client.dialect))
             return
         command = self._status.parse_command(user_input)
         if command is None or not isinstance(user_input, str):
-            self._wire.command(Prompt(user_input))
+            self._wire.command(Prompt(user_input, self._status.start_turn()))
             return
         line = user_input.strip().removeprefix("/")
         if command.takes_turn:
-            self._wire.command(RunSlash(line))
+            self._wire.command(RunSlash(line, self._status.start_turn()))
         else:
             self._start_task(self._run_slash(call, line))
 
@@ -174,7 +179,7 @@ class WireServer:
             return {}
         if not self._timeline_calls:
             self._status.check_turn()
-        self._wire.command(Interrupt())
+        self._wire.command(Interrupt(None if self._status.prompt is None else self._status.prompt_id))
         return {}
 
     async def _start_replay(self, call: RpcCall) -> None:

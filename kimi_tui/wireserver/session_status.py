@@ -4,7 +4,8 @@ import asyncio
 
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError, ModelNotSet
-from kimi_tui.wire.events import SessionInfo, SlashCommandInfo
+from kimi_tui.base.ids import new_id
+from kimi_tui.wire.events import SessionInfo, SlashCommandInfo, TurnBegin
 from kimi_tui.wireserver.jsonrpc import ErrorCode, RpcCall, RpcError
 from kimi_tui.wireserver.turn_result import error_code
 
@@ -21,8 +22,35 @@ class SessionStatus:
         """Set when the session is open or has failed to open."""
         self.prompt: RpcCall | None = None
         """The prompt call of the running turn."""
+        self.prompt_id: str | None = None
+        """Identifies the turn of the last prompt in a session that others can use too."""
         self.in_turn = False
+        self._is_own_turn = False
+        """Whether the running turn is that of the prompt call."""
         self._failure: KimiTuiError | None = None
+
+    def start_turn(self) -> str | None:
+        """Return the new `prompt_id` of the prompt call, which takes a turn."""
+        self.prompt_id = new_id() if self._is_shared else None
+        return self.prompt_id
+
+    def begin_turn(self, begin: TurnBegin) -> None:
+        """Record that a turn has begun, maybe one of another client."""
+        self.in_turn = True
+        is_own = begin.prompt_id is not None and begin.prompt_id == self.prompt_id
+        self._is_own_turn = not self._is_shared or is_own
+
+    def end_turn(self) -> RpcCall | None:
+        """Record that the turn has ended. Return its prompt call, if it has one."""
+        self.in_turn = False
+        if not self._is_own_turn:
+            return None
+        call, self.prompt = self.prompt, None
+        return call
+
+    @property
+    def _is_shared(self) -> bool:
+        return self.info is not None and self.info.resident
 
     def update_info(self, info: SessionInfo) -> None:
         """Store the description of a session that was opened or has changed."""

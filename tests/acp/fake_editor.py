@@ -171,6 +171,12 @@ class OutputRecorder:
             self.reader.feed_data(line)
         self.reader.feed_eof()
 
+    def canceled_requests(self) -> list[str]:
+        """Return the methods of the requests that the agent has canceled."""
+        methods = {line["id"]: line["method"] for line in self.lines if "id" in line and "method" in line}
+        canceled = [line for line in self.lines if line.get("method") == "$/cancel_request"]
+        return [methods[line["params"]["requestId"]] for line in canceled]
+
     def errors(self) -> list[dict[str, Any]]:
         """Return the error responses to invalid lines."""
         return [line["error"] for line in self.lines if line.get("id", 0) is None]

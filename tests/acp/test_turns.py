@@ -151,6 +151,7 @@ async def test_a_turn_can_be_cancelled_while_awaiting_approval(home: SessionEnv)
         turn = editor.start_prompt(session, "write")
         prompt = await editor.next_permission_prompt()
         await cancel_and_wait(harness, session, turn)
+        await editor.wait_for(lambda: harness.recorder.canceled_requests() == ["session/request_permission"])
         prompt.choose("cancelled")
         assert not home.file("a.txt").exists()
         assert (await editor.prompt(session, "go on")).stop_reason == "end_turn"

@@ -63,6 +63,9 @@ async def test_a_request_in_an_editor_is_answered_from_another_screen(engine: Pr
         service = RunningSessions(engine.data_dir)
         assert await service.answer(session_id, ApprovalResponse(request.id, "approve"))
         assert (await turn).stop_reason == "end_turn"
+        await harness.editor.wait_for(
+            lambda: harness.recorder.canceled_requests() == ["session/request_permission"]
+        )
         asked.choose("reject_once")  # too late
         assert not await service.answer(session_id, ApprovalResponse(request.id, "reject"))
         assert harness.editor.call(session_id).status == "completed"
@@ -212,7 +215,11 @@ def test_tools_of_a_wire_client_are_its_own_and_end_with_it(engine: Program) -> 
     assert (session["state"], session["is_resident"]) == ("done", True)
 
     second = WireTestClient(engine, "--session", session["id"])
-    second.initialize()
+    answered = second.initialize(external_tools=[tool])
+    assert answered["external_tools"]["accepted"] == []
+    (rejected,) = answered["external_tools"]["rejected"]
+    assert rejected["name"] == "lookup"
+    assert "Another client" in rejected["reason"]
     prompt = first.start_call("prompt", {"user_input": "again"})
     first.wait_for(lambda it: it.get("method") == "request" and it is not request)
     first.process.kill()  # during its tool

@@ -11,8 +11,16 @@ from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.snapshots.plan import Plan
 from kimi_tui.history.snapshots.plan_executor import ExecutionResult
 from kimi_tui.history.snapshots.project_store import ProjectStore
-from kimi_tui.wire.commands import Interrupt, PlanRevert, Revert, RunSlash
-from kimi_tui.wire.events import Comparison, Notification, Reverted, RevertPlan, SnapshotProgress
+from kimi_tui.wire.commands import Interrupt, PlanRevert, Prompt, Revert, RunSlash
+from kimi_tui.wire.events import (
+    Comparison,
+    Notification,
+    Reverted,
+    RevertPlan,
+    SnapshotProgress,
+    TurnBegin,
+    TurnEnd,
+)
 from tests.engine.bare_engine import BareSession, ReadyHistory
 from tests.soul.fake_model import FakeModel
 
@@ -55,6 +63,18 @@ async def test_a_turn_runs_while_a_plan_is_made(tmp_path: Path) -> None:
         assert not front.of(RevertPlan)
         front.send(Interrupt())
         assert (await front.wait_for(RevertPlan)).note == "Canceled."
+
+
+async def test_only_the_turn_of_the_named_prompt_is_interrupted(tmp_path: Path) -> None:
+    session = BareSession(tmp_path, FakeModel([TextPart("one")], [TextPart("three")]))
+    async with session.open_engine() as front:
+        for name in ("first", "second", "third"):
+            front.send(Prompt(name, f"id of {name}"))
+        front.send(Interrupt("id of second"))
+        front.send(Interrupt("id of nothing"))
+        outcomes = [(await front.wait_for(TurnEnd)).outcome for _ in range(3)]
+    assert outcomes == ["finished", "cancelled", "finished"]
+    assert [it.prompt_id for it in front.of(TurnBegin)] == ["id of first", "id of second", "id of third"]
 
 
 async def test_a_plan_waits_for_a_pending_file_state(tmp_path: Path) -> None:

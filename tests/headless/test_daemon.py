@@ -7,7 +7,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,11 @@ from kimi_tui.headless.daemon_client import ClientListener, StdioListener
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.unix_socket import listen
 from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.events import CostUpdate, Notification, StepBegin, TurnEnd, TurnFailure
+from kimi_tui.wire.commands import Prompt, Shutdown
+from kimi_tui.wire.events import CostUpdate, Notification, StepBegin, TurnBegin, TurnEnd, TurnFailure
 from kimi_tui.wire.requests import ApprovalRequest
 
-from .conftest import HANG, FakeEngine, Sink
+from .conftest import HANG, SESSION, FakeEngine, Sink
 
 
 class FakeLineReader:
@@ -96,6 +97,27 @@ async def test_each_line_is_a_prompt_with_its_own_result() -> None:
     ]
     assert {it["session_id"] for it in daemon.results} == {"s-1"}
     assert daemon.results[1]["cost_usd"] == 0.5
+
+
+async def test_a_turn_of_another_client_is_not_the_result_of_a_prompt() -> None:
+    daemon = DaemonRun()
+
+    async def serve() -> None:
+        daemon.wire.send(replace(SESSION, resident=True))
+        async for command in daemon.wire.commands():
+            match command:
+                case Prompt():
+                    for begin, text in (
+                        (TurnBegin("theirs"), "their response"),
+                        (TurnBegin("mine", command.prompt_id), "my response"),
+                    ):
+                        for message in (begin, *text_turn(text), TurnEnd()):
+                            daemon.wire.send(message)
+                case Shutdown():
+                    return
+
+    assert await daemon.read("mine", start=serve) == 0
+    assert [it["result"] for it in daemon.results] == ["my response"]
 
 
 async def test_a_failed_turn_does_not_affect_the_next() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.resident.editor_call import EditorCall, EditorResult, EditorService
 from kimi_tui.resident.remote_engine import RemoteEngine
 from kimi_tui.wire.commands import ExcludeTools, Prompt, RegisterTools, SubscribeHooks, ToolDefinition
@@ -58,7 +59,8 @@ async def test_calls_end_and_tools_are_removed_when_their_client_leaves(engine: 
 async def test_a_second_provider_is_told_that_there_is_one(engine: ResidentEngine) -> None:
     first, second, session = await attach_two(engine)
     await first.wire.command_and_wait(TOOLS)
-    await second.wire.command_and_wait(SubscribeHooks(()))
+    with pytest.raises(KimiTuiError, match="Another client"):
+        await second.wire.command_and_wait(SubscribeHooks(()))
     second.wire.command(Prompt("hi"))
     received = await second.wait_for(TurnBegin("hi"))
     assert any(isinstance(it, Notification) and "Another client" in it.title for it in received)

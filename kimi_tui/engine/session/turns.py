@@ -24,6 +24,7 @@ class _Turn:
     work: Callable[[], Awaitable[None]] | None
     """Work to run instead of sending `user_input` to the soul."""
     is_steerable: bool
+    prompt_id: str | None
 
 
 class TurnQueue:
@@ -45,6 +46,8 @@ class TurnQueue:
         self._running: asyncio.Task[None] | None = None
         self.first_turn_began = asyncio.Event()
         self._turn: _Turn | None = None
+        self._canceled_prompts: set[str] = set()
+        """Prompts whose turns end when they begin."""
 
     @property
     def is_running(self) -> bool:
@@ -68,12 +71,13 @@ class TurnQueue:
         work: Callable[[], Awaitable[None]] | None = None,
         *,
         steerable: bool = True,
+        prompt_id: str | None = None,
     ) -> None:
         """Queue a turn for `user_input`, to run in `group` after the turns before it.
 
         `work` runs instead of sending the input to the soul. `steerable`: whether steering input reaches it.
         """
-        self._queue.append(_Turn(user_input, work, steerable))
+        self._queue.append(_Turn(user_input, work, steerable, prompt_id))
         self._start_next(group)
 
     def interrupt(self) -> None:
@@ -82,6 +86,13 @@ class TurnQueue:
             # Not immediately: a task that is canceled before its first step doesn't run at all, so it
             # wouldn't send TurnEnd.
             asyncio.get_running_loop().call_soon(self._running.cancel)
+
+    def interrupt_prompt(self, prompt_id: str) -> None:
+        """Cancel the turn of a prompt, now or when it begins."""
+        if self._turn is not None and self._turn.prompt_id == prompt_id:
+            self.interrupt()
+        else:
+            self._canceled_prompts.add(prompt_id)
 
     async def stop(self) -> None:
         """Cancel the running turn and the queued ones. Their prompts are kept."""
@@ -96,11 +107,13 @@ class TurnQueue:
             self.first_turn_began.set()
 
     async def _run(self, turn: _Turn, group: asyncio.TaskGroup) -> None:
-        self._sender.send(TurnBegin(turn.user_input))
+        self._sender.send(TurnBegin(turn.user_input, turn.prompt_id))
         outcome: TurnOutcome = "cancelled"
         failure: TurnFailure | None = None
         limit = asyncio.timeout(self._max_time_s)
         try:
+            if turn.prompt_id in self._canceled_prompts:
+                raise asyncio.CancelledError
             async with limit:
                 await (turn.work() if turn.work is not None else self._soul.run(turn.user_input))
             outcome = "finished"

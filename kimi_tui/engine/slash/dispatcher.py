@@ -28,7 +28,9 @@ class SlashDispatcher:
         self._soul = soul
         self._sender = sender
 
-    async def run(self, line: str, group: asyncio.TaskGroup) -> TimelineCommand | None:
+    async def run(
+        self, line: str, group: asyncio.TaskGroup, *, prompt_id: str | None = None
+    ) -> TimelineCommand | None:
         """Run the command in `line` (without its slash). If it takes a turn, the turn runs in `group`.
 
         If the line means a command of the Wire, return that instead. Raises KimiTuiError.
@@ -45,9 +47,13 @@ class SlashDispatcher:
             case TimelineSlashCommand():
                 return command.parse(argument)
             case PromptCommand():
-                self._turns.add(typed, group, lambda: self._run_prompt(command, argument, typed))
+                self._turns.add(
+                    typed, group, lambda: self._run_prompt(command, argument, typed), prompt_id=prompt_id
+                )
             case SlashCommand(takes_turn=True):
-                self._turns.add(typed, group, lambda: command.run(argument), steerable=False)
+                self._turns.add(
+                    typed, group, lambda: command.run(argument), steerable=False, prompt_id=prompt_id
+                )
             case SlashCommand():
                 await command.run(argument)
             case _:
