@@ -16,6 +16,10 @@ class AddComment(BaseCommand):
     text: str
     plan: str = ""
     """The ChangeReview in whose later state the line has this number; empty for the current files."""
+    is_removed: bool = False
+    """Whether the number is that of a removed line in the earlier state of the review, by default of the
+    latest one.
+    """
 
 
 @frozen
@@ -113,6 +117,10 @@ class ReviewComment:
     """Where the file is now."""
     line: int | None
     """The number of the line now, from 1; None if it was changed or removed."""
+    removed_line: int | None = None
+    """In a review: the number of the line in the earlier state; None if it isn't there."""
+    is_removed: bool = False
+    """Whether the line was a removed one when the comment was written."""
     code: str
     """The line as it was when the comment was written."""
     text: str

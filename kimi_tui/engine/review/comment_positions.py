@@ -23,12 +23,15 @@ def locate_comment(
     number: int,
     review: ShownPlan | None = None,
 ) -> StoredComment:
-    """Return the comment with the line that it is about, in the later state of `review` or the current files.
+    """Return the comment with the line that it is about: in a state of `review`, or in the current files.
 
     Blocks. Raises KimiTuiError without such a line.
     """
     if review is not None:
-        path, state = review.find(command.path)[1].path, review.plan.head
+        item = review.find(command.path)[1]
+        path, state = item.path, review.plan.head
+        if command.is_removed:
+            path, state = item.renamed_to or path, review.plan.target
     else:
         path = covered_path(workspace, command.path)
         state = history.capture_paths(history.default_author(), [path]).manifest
@@ -50,13 +53,14 @@ def locate_comment(
         line=command.line - 1,
         code=lines[command.line - 1].decode("utf-8", "replace").strip("\r\n")[:_MAX_CODE],
         text=command.text[:MAX_COMMENT_TEXT],
+        is_removed=command.is_removed,
     )
 
 
 def follow_comments(
     history: FileHistory, comments: list[StoredComment], review: ShownPlan | None = None
 ) -> tuple[ReviewComment, ...]:
-    """Return the comments with the paths and numbers of their lines, in the later state of `review` or the
+    """Return the comments with the paths and numbers of their lines, in the states of `review` or the
     current files. Blocks.
     """
     if review is not None:
@@ -66,20 +70,31 @@ def follow_comments(
         paths = {comment.path for comment in comments}
         head = history.capture_paths(history.default_author(), paths).manifest
     tracer = LineTracer(history.manifests, history.blobs)
-    return tuple(_follow(tracer, comment, head, is_review=review is not None) for comment in comments)
+    return tuple(_follow(tracer, comment, head, review) for comment in comments)
 
 
-def _follow(tracer: LineTracer, comment: StoredComment, head: str, *, is_review: bool) -> ReviewComment:
+def _follow(tracer: LineTracer, comment: StoredComment, head: str, review: ShownPlan | None) -> ReviewComment:
     path = tracer.renamed_path(comment.path, comment.state, head)
-    old, new = tracer.content(comment.path, comment.state), tracer.content(path, head)
-    line: int | None = None
-    if old is not None and new is not None:
-        matches = map_lines(split_lines(old), split_lines(new), is_by_user=False)
-        line = next((at for at, match in enumerate(matches) if match.line == comment.line), None)
+    line = _find_line(tracer, comment, path, head)
+    removed_line: int | None = None
+    if review is not None and (line is None or comment.is_removed):
+        earlier = next((it.renamed_to for it in review.plan.items if it.path == path), "") or path
+        removed_line = _find_line(tracer, comment, earlier, review.plan.target)
     return ReviewComment(
         id=comment.id,
-        path=unique_path(path) if is_review else display_path(path),
-        line=line + 1 if line is not None else None,
+        path=unique_path(path) if review is not None else display_path(path),
+        line=line,
+        removed_line=removed_line,
+        is_removed=comment.is_removed,
         code=comment.code,
         text=comment.text,
     )
+
+
+def _find_line(tracer: LineTracer, comment: StoredComment, path: str, state: str) -> int | None:
+    """Return the number that the line of a comment has in a state, from 1; None if it isn't there."""
+    old, new = tracer.content(comment.path, comment.state), tracer.content(path, state)
+    if old is None or new is None:
+        return None
+    matches = map_lines(split_lines(old), split_lines(new), is_by_user=False)
+    return next((at for at, match in enumerate(matches, 1) if match.line == comment.line), None)

@@ -57,7 +57,7 @@ class ReviewService:
             command,
             workspace=self._workspace,
             number=number,
-            review=self._find_review(command.plan),
+            review=self._shown_plans.find(command.plan) if command.plan or command.is_removed else None,
         )
         await asyncio.to_thread(self._write, [*comments, new])
         await self.send_list(command.plan)
@@ -137,8 +137,11 @@ def build_prompt(comments: tuple[ReviewComment, ...]) -> str:
     """Return the prompt with all comments."""
     parts = ["I reviewed the files. Address each of these comments:"]
     for number, comment in enumerate(comments, 1):
-        place = (
-            f"{comment.path}:{comment.line}" if comment.line is not None else f"{comment.path}, changed since"
-        )
+        if comment.line is not None:
+            place = f"{comment.path}:{comment.line}"
+        elif comment.is_removed:
+            place = f"{comment.path}, removed line"
+        else:
+            place = f"{comment.path}, changed since"
         parts.append(f"{number}. {place}\n   `{comment.code.strip()}`\n   {comment.text}")
     return "\n\n".join(parts)

@@ -19,3 +19,5 @@ class StoredComment:
     """From 0."""
     code: str
     text: str
+    is_removed: bool = False
+    """Whether the line was removed after `state`, in the review in which the comment was written."""

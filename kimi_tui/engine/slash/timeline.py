@@ -222,6 +222,8 @@ def _parse_comment(argument: str) -> TimelineCommand:
             return EditComment(int(parts[0]), parts[1])
         case [place, text] if (location := parse_location(place)) is not None:
             return AddComment(*location, text)
+        case [place, text] if (location := parse_location(place.replace(":-", ":"))) is not None:
+            return AddComment(*location, text, is_removed=True)
         case _:
             raise UsageError(
                 "/comment requires a line and a text.",

@@ -17,7 +17,12 @@ def comments_text(comments: CommentList) -> tuple[str, str]:
 
 def _comment_lines(comment: ReviewComment) -> list[str]:
     path = sanitize_line(comment.path)
-    place = f"{path}:{comment.line}" if comment.line is not None else tr("{path}, changed since", path=path)
+    if comment.line is not None:
+        place = f"{path}:{comment.line}"
+    elif comment.is_removed:
+        place = tr("{path}, removed line", path=path)
+    else:
+        place = tr("{path}, changed since", path=path)
     return [
         f"{comment.id}. {place}  {sanitize_line(comment.code).strip()}",
         f"   {sanitize_line(comment.text)}",

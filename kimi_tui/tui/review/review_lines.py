@@ -70,7 +70,8 @@ class ReviewLines:
         digits = max((self._diffs[hunk.id].digits for hunk in file.hunks), default=1)
         if not file.hunks:
             self._add_whole_file(lines, width)
-        shown: set[int] = set()
+        waiting = list(content.comments)
+        removed = {row.number for it in file.hunks for row in self._diffs[it.id].rows if row.sign == "−"}
         for number, hunk in enumerate(file.hunks, 1):
             if number > 1:
                 self._add(lines, [BLANK], None)
@@ -79,9 +80,8 @@ class ReviewLines:
                 self.boxes[len(lines)] = column
             first = _first_new_line(self._diffs[hunk.id])
             self._add(lines, [heading], ReviewPlace(hunk=hunk, line=first, is_heading=True))
-            shown |= self._add_rows(lines, hunk, digits, width)
-        rest = [it for it in content.comments if it.line is None or it.line not in shown]
-        self._add_other_comments(lines, rest, width)
+            waiting = self._add_rows(lines, hunk, digits, width, removed, waiting)
+        self._add_other_comments(lines, waiting, width)
         return lines
 
     def _add(self, lines: list[StyledLine], added: Sequence[StyledLine], place: ReviewPlace | None) -> None:
@@ -89,9 +89,19 @@ class ReviewLines:
         lines += added
         self.places += [place if not at else None for at in range(len(added))]
 
-    def _add_rows(self, lines: list[StyledLine], hunk: ReviewedHunk, digits: int, width: int) -> set[int]:
-        """Add the rows of a hunk and the comments below them. Return the shown lines of the later state."""
-        shown: set[int] = set()
+    def _add_rows(
+        self,
+        lines: list[StyledLine],
+        hunk: ReviewedHunk,
+        digits: int,
+        width: int,
+        removed_lines: Collection[int],
+        waiting: list[ReviewComment],
+    ) -> list[ReviewComment]:
+        """Add the rows of a hunk, and the waiting comments below them. Return those that are on other lines.
+
+        `removed_lines` are those of all hunks.
+        """
         diff = self._diffs[hunk.id]
         indent = digits + 3
         if self._has_two_columns(diff):
@@ -102,12 +112,16 @@ class ReviewLines:
             has_number = line is not None or removed is not None
             place = ReviewPlace(hunk=hunk, line=line, removed_line=removed) if has_number else None
             self._add(lines, rendered, place)
-            if line is not None and line not in shown:
-                shown.add(line)
-                for comment in self._content.comments:
-                    if comment.line == line:
-                        self._add_comment(lines, comment, indent, width, hunk)
-        return shown
+            left_line = old.number if old is not None and old.sign == "−" else None
+            for comment in waiting:
+                if _shown_removed_line(comment, removed_lines) is not None:
+                    is_here = comment.removed_line == left_line
+                else:
+                    is_here = comment.line is not None and comment.line == line
+                if is_here:
+                    self._add_comment(lines, comment, indent, width, hunk)
+                    waiting = [it for it in waiting if it is not comment]
+        return waiting
 
     def _rows(
         self, diff: Diff, digits: int, width: int
@@ -159,7 +173,9 @@ class ReviewLines:
     ) -> None:
         """Add the comments on lines that no hunk shows, with these lines."""
         for comment in comments:
-            place = tr("line {number}", number=comment.line) if comment.line else tr("changed since")
+            place = tr("removed line") if comment.is_removed else tr("changed since")
+            if comment.line is not None:
+                place = tr("line {number}", number=comment.line)
             spans: list[Span] = [
                 (f"{place}  ", text_style("strong")),
                 (sanitize_line(comment.code).strip(), text_style("dim")),
@@ -182,7 +198,15 @@ class ReviewLines:
             for paragraph in text.split("\n")
             for line in wrap([(paragraph, text_style("user"))], max(width - span_width(margin), 8))
         ]
-        self._add(lines, wrapped, ReviewPlace(hunk=hunk, line=comment.line, comment=comment))
+        removed = comment.removed_line if comment.line is None else None
+        place = ReviewPlace(hunk=hunk, line=comment.line, removed_line=removed, comment=comment)
+        self._add(lines, wrapped, place)
+
+
+def _shown_removed_line(comment: ReviewComment, removed_lines: Collection[int]) -> int | None:
+    """Return the removed line below which a comment is shown; None if it is shown elsewhere."""
+    is_removed = comment.is_removed or comment.line is None
+    return comment.removed_line if is_removed and comment.removed_line in removed_lines else None
 
 
 def _with_box(spans: list[Span], width: int, *, is_marked: bool, has_box: bool) -> tuple[StyledLine, int]:

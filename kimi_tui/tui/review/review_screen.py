@@ -137,12 +137,15 @@ class ReviewScreen(ReviewPage):
         if file is None or place is None:
             return
         self._edited = place.comment
-        if place.comment is None and place.line is None:
-            self._host.notify(tr("Choose a line of the new version: removed lines can't have comments."))
+        if place.comment is None and place.line is None and place.removed_line is None:
             return
         field = self.query_one("#review-comment", Input)
         field.value = place.comment.text if place.comment is not None else ""
-        field.placeholder = tr("comment on line {number} of {path}", number=place.line, path=file.path)
+        field.placeholder = (
+            tr("comment on line {number} of {path}", number=place.line, path=file.path)
+            if place.line is not None
+            else tr("comment on removed line {number} of {path}", number=place.removed_line, path=file.path)
+        )
         field.cursor_position = len(field.value)
         field.display = True
         field.focus()
@@ -163,6 +166,8 @@ class ReviewScreen(ReviewPage):
             self._queries.ask(EditComment(self._edited.id, text, review.id))
         elif place.line is not None:
             self._queries.ask(AddComment(file.path, place.line, text, review.id))
+        elif place.removed_line is not None:
+            self._queries.ask(AddComment(file.path, place.removed_line, text, review.id, is_removed=True))
 
     def _close_field(self) -> None:
         self.query_one("#review-comment", Input).display = False

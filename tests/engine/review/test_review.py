@@ -171,6 +171,41 @@ async def test_a_comment_is_on_the_line_that_the_review_shows(tmp_path: Path) ->
     await harness.close()
 
 
+async def test_a_comment_on_a_removed_line_follows_it(tmp_path: Path) -> None:
+    harness = await open_harness(tmp_path, {"a.py": CODE, "gone.py": "one\ntwo\n"})
+    removed = CODE.replace("line 3\n", "").replace("line 7\n", "seven\n")
+    first, _ = await harness.turn({"a.py": removed, "gone.py": None})
+    shown = await review(harness)
+    for path, line in (("a.py", 4), ("gone.py", 2)):
+        await harness.timeline.review.add(AddComment(path, line, "Why?", shown.id, is_removed=True))
+    await harness.timeline.review.add(AddComment("a.py", 7, "Words?", shown.id))
+    found = await comments(harness, shown.id)
+    assert [(it.path, it.line, it.removed_line, it.code) for it in found.comments] == [
+        ("a.py", None, 4, "line 3"),
+        ("gone.py", None, 2, "two"),
+        ("a.py", 7, None, "seven"),
+    ]
+    second, _ = await harness.turn({"a.py": f"top\n{removed}".replace("seven\n", "")})
+    later = await review(harness, second)  # line 3 isn't in either of its states
+    assert [(it.line, it.removed_line) for it in (await comments(harness, later.id)).comments] == [
+        (None, None),
+        (None, None),
+        (None, 7),
+    ]
+    whole = await review(harness, first)
+    assert [it.removed_line for it in (await comments(harness, whole.id)).comments] == [4, 2, None]
+    harness.edit("a.py", f"top\n{CODE}")
+    assert [(it.line, it.is_removed) for it in (await comments(harness)).comments] == [
+        (5, True),
+        (None, True),
+        (None, False),
+    ]
+    prompt = await harness.timeline.review.take_prompt()
+    assert "1. a.py:5\n   `line 3`\n   Why?" in prompt
+    assert "2. gone.py, removed line\n   `two`" in prompt
+    await harness.close()
+
+
 async def test_a_review_of_many_files_reads_single_files_on_request(tmp_path: Path) -> None:
     harness = await open_harness(tmp_path, {})
     await harness.turn({f"f{number:04}.py": "new\n" for number in range(300)})

@@ -11,12 +11,14 @@ from kimi_tui.wire.commands import Compare, PlanRevert, Revert
 from kimi_tui.wire.review import (
     AddComment,
     ChangeReview,
+    CommentList,
     EditComment,
     ListComments,
     MarkViewed,
     ReadPlannedFile,
     RemoveComment,
     ReviewChanges,
+    ReviewComment,
     SendComments,
 )
 from kimi_tui.wire.timeline import FileChoice, Reverted, RevertPlan
@@ -30,14 +32,24 @@ AUTH = "src/shop/auth.py"
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 45)], ids=str)
 
 
-async def open_review(harness: AppHarness, review: ChangeReview = REVIEW, *, keys: str = "r") -> None:
+async def open_review(
+    harness: AppHarness,
+    review: ChangeReview = REVIEW,
+    *,
+    keys: str = "r",
+    comments: tuple[ReviewComment, ...] = COMMENTS.comments,
+) -> None:
     """Open the review of the oldest checkpoint, and answer what the screen asks."""
     await harness.driver.press("end", *keys)
     await harness.wait_until(lambda: harness.commands_of(ReviewChanges))
-    await answer(harness, review)
+    await answer(harness, review, comments)
 
 
-async def answer(harness: AppHarness, review: ChangeReview = REVIEW) -> None:
+async def answer(
+    harness: AppHarness,
+    review: ChangeReview = REVIEW,
+    comments: tuple[ReviewComment, ...] = COMMENTS.comments,
+) -> None:
     """Send a review, and the contents and comments that the screen asks for."""
     lists, reads = len(harness.commands_of(ListComments)), len(harness.commands_of(ReadPlannedFile))
     harness.engine.send(review)
@@ -45,7 +57,7 @@ async def answer(harness: AppHarness, review: ChangeReview = REVIEW) -> None:
     await harness.wait_until(lambda: len(harness.commands_of(ReadPlannedFile)) >= reads + 2)
     for command in harness.commands_of(ReadPlannedFile)[reads:]:
         harness.engine.send(replace(content(command.path), plan=review.id))
-    harness.engine.send(replace(COMMENTS, plan=review.id))
+    harness.engine.send(CommentList(comments, review.id))
     await harness.wait_until(lambda: "Log who was blocked" in harness.screen_text())
 
 
@@ -86,12 +98,18 @@ async def test_a_line_is_commented_and_the_comment_edited_deleted_and_sent(open_
     async with open_timeline(size=(120, 40)) as harness:
         await open_review(harness)
         await harness.driver.press("down", "down", "down", "c")  # a removed line
-        await harness.wait_until(lambda: "removed lines can't have comments" in harness.toast_text())
+        await harness.wait_until(lambda: "comment on removed line 43" in harness.unwrapped_text())
+        await harness.type_text("It was fine")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(AddComment))
         await harness.driver.press("down", "down", "c")
         await harness.type_text("Why strip?")
         await harness.driver.press("enter")
-        await harness.wait_until(lambda: harness.commands_of(AddComment))
-        assert harness.commands_of(AddComment) == [AddComment(AUTH, 43, "Why strip?", REVIEW.id)]
+        await harness.wait_until(lambda: len(harness.commands_of(AddComment)) == 2)
+        assert harness.commands_of(AddComment) == [
+            AddComment(AUTH, 43, "It was fine", REVIEW.id, is_removed=True),
+            AddComment(AUTH, 43, "Why strip?", REVIEW.id),
+        ]
         harness.engine.send(COMMENTS)
         await harness.driver.press("down", "down", "c")  # the comment below line 44
         await harness.wait_until(lambda: "enter save" in harness.unwrapped_text())
@@ -106,6 +124,28 @@ async def test_a_line_is_commented_and_the_comment_edited_deleted_and_sent(open_
         await harness.driver.press("S")
         await harness.wait_until(lambda: harness.commands_of(SendComments))
         await harness.wait_until(lambda: len(harness.app.screen_stack) == 1)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)], ids=str)
+async def test_comments_on_removed_lines_are_below_them(open_timeline: Any, size: tuple[int, int]) -> None:
+    removed = ReviewComment(
+        id=3, path=AUTH, line=None, removed_line=43, is_removed=True, code="    user = form.user", text="Why?"
+    )
+    back = replace(removed, id=4, line=45, removed_line=45, text="It is back.")
+    gone = replace(removed, id=5, removed_line=None, text="It was removed earlier.")
+    async with open_timeline(size=size) as harness:
+        await open_review(harness, comments=(COMMENTS.comments[0], removed, back, gone))
+        await harness.wait_until(lambda: "It is" in harness.screen_text())
+        lines = harness.screen_text().split("\n")
+        above = {
+            text: lines[next(at for at, it in enumerate(lines) if text in it) - 1]
+            for text in ("Why?", "It is")
+        }
+        assert "user = form.user" in above["Why?"]
+        assert "return False" in above["It is"]
+        await harness.driver.press("end")
+        await harness.wait_until(lambda: "It was removed earlier." in harness.screen_text())
+        assert "removed line" in harness.screen_text()
 
 
 async def test_marked_hunks_are_reverted_after_a_preview_and_the_review_is_renewed(
