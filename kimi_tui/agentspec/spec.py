@@ -9,6 +9,8 @@ from kimi_tui.base.frozen import frozen
 Isolation = Literal["none", "workspace"]
 """Where an agent works as a sub-agent: in the working directory, or in a workspace of its own."""
 ISOLATIONS: tuple[str, ...] = get_args(Isolation)
+KIMI_CLI_AGENT = "kimi"
+"""Agent for clients of Kimi CLI: over the Wire, output has its form, and `--session ID` creates a session."""
 
 
 @frozen

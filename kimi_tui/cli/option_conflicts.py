@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 
+from kimi_tui.agentspec.spec import KIMI_CLI_AGENT
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message_text import msg
 from kimi_tui.cli.options import PRINT_PANEL, CliOptions, is_given, option_flag
@@ -16,8 +17,6 @@ _EXCLUSIVE = (
     ("read_only", "resident", "A read-only session runs nothing. Remove one of them."),
     ("read_only", "fork", "A fork can't be read-only. Remove one of them."),
 )
-KIMI_CLI_AGENT = "kimi"
-"""Agent for clients of Kimi CLI: over the Wire, output has its form, and `--session ID` creates a session."""
 _DISPLAY_OPTIONS = ("screen_reader", "inline", "read_only", "resident")
 _PRINT_ONLY = tuple(item.name for item in fields(CliOptions) if item.metadata["panel"] == PRINT_PANEL)
 

@@ -7,10 +7,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from kimi_tui.agentspec.spec import KIMI_CLI_AGENT
 from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
 from kimi_tui.base.message_text import msg
 from kimi_tui.cli.bootstrap import EngineSetup, allow_missing_model
-from kimi_tui.cli.option_conflicts import KIMI_CLI_AGENT
 from kimi_tui.cli.resident_options import ClientTraits, to_engine_options
 from kimi_tui.resident.connection import EngineNotRunning, send_hello
 from kimi_tui.resident.frames import Hello

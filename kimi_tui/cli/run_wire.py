@@ -4,10 +4,11 @@ import asyncio
 import io
 from functools import partial
 
+from kimi_tui.agentspec.spec import KIMI_CLI_AGENT
 from kimi_tui.base.interrupt import ProcessInterrupt
 from kimi_tui.base.raw_input import RawInput
 from kimi_tui.cli.bootstrap import EngineSetup, read_config_for
-from kimi_tui.cli.option_conflicts import KIMI_CLI_AGENT, check_conflicts
+from kimi_tui.cli.option_conflicts import check_conflicts
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.resident_client import serve_in_running_engine
 from kimi_tui.cli.resident_options import ClientTraits

@@ -4,6 +4,8 @@ import re
 
 from kimi_tui.llm.provider import ProviderKind, ProviderSettings
 
+KIMI_CLI_SCRIPTED_MODEL = "scripted_echo"
+"""Kimi CLI's scripted model, which can do nothing that the config doesn't list."""
 _THINKING_MODELS = re.compile(
     r"^(?:kimi-(?:k2\.\d|k[3-9]|k\d\d|for-coding|thinking)|.*thinking"
     r"|gpt-(?:[5-9]|oss)|o[1-9](?:$|-)|codex"
@@ -34,6 +36,8 @@ def known_capabilities(kind: ProviderKind, model: str) -> frozenset[str]:
     A prefix such as `openrouter/anthropic/` is ignored. Empty for unknown models. The scripted and demo
     models claim thinking and images, because they exist to exercise the interface.
     """
+    if model == KIMI_CLI_SCRIPTED_MODEL:
+        return frozenset()
     if kind in {"scripted", "demo"}:
         return frozenset({"thinking", "image_in"})
     name = model.lower().rpartition("/")[2]

@@ -27,6 +27,8 @@ class MarkdownFile:
     values: Mapping[str, Any]
     """The front matter; empty if there is none."""
     body: str
+    source: str
+    """The whole text, front matter included."""
 
     def text(self, key: str) -> str:
         """Return the value of `key` as one line; empty if it isn't set."""
@@ -83,13 +85,14 @@ def read_markdown(path: Path) -> MarkdownFile:
         raise ConfigError(msg("{path} isn't UTF-8.", path=path), hint="Save it as UTF-8.") from error
     lines = text.split("\n")
     if not _FENCE.match(lines[0]):
-        return MarkdownFile(path, {}, text.strip())
+        return MarkdownFile(path, {}, text.strip(), text.strip())
     end = next((number for number, line in enumerate(lines[1:], 1) if _FENCE.match(line)), None)
     if end is None:
         raise ConfigError(
             msg("{path}, line 1: the front matter isn't closed.", path=path), hint="End it with a `---` line."
         )
-    return MarkdownFile(path, _parse_front_matter(path, lines[1:end]), "\n".join(lines[end + 1 :]).strip())
+    body = "\n".join(lines[end + 1 :]).strip()
+    return MarkdownFile(path, _parse_front_matter(path, lines[1:end]), body, text.strip())
 
 
 def _parse_front_matter(path: Path, lines: list[str]) -> Mapping[str, Any]:

@@ -127,8 +127,14 @@ def skills_prompt(skills: Sequence[Skill]) -> str:
     return "\n".join(lines)
 
 
-def render_prompt(skill: Skill, arguments: str) -> str:
-    """Return the prompt for using `skill`. Raises ConfigError."""
-    body = substitute_arguments(read_markdown(skill.file).body, arguments)
+def render_prompt(skill: Skill, arguments: str, *, as_kimi_cli: bool = False) -> str:
+    """Return the prompt for using `skill`. Raises ConfigError.
+
+    With `as_kimi_cli`, it is the whole file, as from Kimi CLI. The system prompt says where the file is.
+    """
+    markdown = read_markdown(skill.file)
+    if as_kimi_cli and skill.model_invocable:
+        return substitute_arguments(markdown.source, arguments)
+    body = substitute_arguments(markdown.body, arguments)
     folder = sanitize_line(str(skill.file.parent))
     return f"Use the skill “{skill.name}”. Resolve relative paths in it against {folder}.\n\n{body}"

@@ -12,12 +12,14 @@ def test_servers_are_added_listed_and_removed(program):
         "mcp", "add", "time", "--env", "A=b=c", "--", "uvx", "mcp-server-time", "--zone", "UTC"
     )
     assert added.exit_code == 0
+    assert added.stdout == f"Added MCP server 'time' to {program.data_dir / 'mcp.json'}.\n"
+    assert added.stderr == "To test it, run: kimi-tui mcp test time\n"
     header = ("--header", "X-Key: s3cret: x")
     assert (
         program.run("mcp", "add", "--transport", "http", "api", "https://x.org/mcp", *header).exit_code == 0
     )
     oauth = program.run("mcp", "add", "-t", "http", "-a", "oauth", "linear", "https://mcp.linear.app/mcp")
-    assert "kimi-tui mcp auth linear" in oauth.stdout
+    assert "kimi-tui mcp auth linear" in oauth.stderr
     assert json.loads((program.data_dir / "mcp.json").read_text())["mcpServers"] == {
         "time": {"command": "uvx", "args": ["mcp-server-time", "--zone", "UTC"], "env": {"A": "b=c"}},
         "api": {"url": "https://x.org/mcp", "transport": "http", "headers": {"X-Key": "s3cret: x"}},
@@ -26,9 +28,29 @@ def test_servers_are_added_listed_and_removed(program):
     listed = program.run("mcp", "list").stdout
     assert "time (stdio): uvx mcp-server-time --zone UTC" in listed
     assert "s3cret" not in listed
-    assert "[to sign in, run: kimi-tui mcp auth linear]" in listed
+    assert "[authorization required - run: kimi-tui mcp auth linear]" in listed
     assert program.run("mcp", "remove", "time").exit_code == 0
     assert "time" not in program.run("mcp", "list").stdout
+
+
+def test_a_server_is_tested_and_its_offers_are_listed(program):
+    entry = config_entry()
+    assert program.run("mcp", "add", "odd", "--", entry["command"], *entry["args"]).exit_code == 0
+    done = program.run("mcp", "test", "odd")
+    assert done.exit_code == 0
+    first, connected, count, heading, *offers = done.stdout.splitlines()
+    assert (first, connected) == ("Testing connection to 'odd'...", "✓ Connected to 'odd'")
+    assert heading == "  Tools:"
+    assert any(line.startswith("    - echo: ") for line in offers)
+    tools = offers[: offers.index("  Prompts:")] if "  Prompts:" in offers else offers
+    assert count == f"  Available tools: {len(tools)}"
+    assert "s to connect." in done.stderr
+
+
+def test_hints_are_kept_out_of_the_output_of_an_empty_list(program):
+    done = program.run("mcp", "list")
+    assert done.stdout.splitlines()[1:] == ["No MCP servers configured."]
+    assert "kimi-tui mcp add --help" in done.stderr
 
 
 def test_a_usage_error_is_reported(program):
@@ -95,12 +117,12 @@ def test_servers_of_claude_and_vs_code_are_imported_after_a_yes(program, termina
     child = terminal.start("mcp", "import", "time")
     child.expect_exact("[y/N]?")
     child.sendline("y")
-    child.expect_exact("Added time to")
+    child.expect_exact("Added MCP server 'time' to")
     child.expect(pexpect.EOF)
     written = json.loads((program.data_dir / "mcp.json").read_text())["mcpServers"]
     assert written == {"time": CLAUDE["mcpServers"]["time"]}
     assert (program.data_dir / "mcp.json").stat().st_mode & 0o777 == 0o600
-    assert "Added api to" in program.run("mcp", "import", "--yes").stdout
+    assert "Added MCP server 'api' to" in program.run("mcp", "import", "--yes").stdout
     assert "No MCP servers of Claude or VS Code to import." in program.run("mcp", "import", "-y").stdout
     assert claude.read_text() == json.dumps(CLAUDE)
 

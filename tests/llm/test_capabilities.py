@@ -33,3 +33,8 @@ from kimi_tui.llm.capabilities import known_capabilities
 )
 def test_capabilities_are_known_by_model_name(model: str, known: str):
     assert known_capabilities("openai", model) == set(known.split())
+
+
+def test_kimi_clis_scripted_model_can_do_only_what_the_config_lists():
+    assert known_capabilities("scripted", "scripted_echo") == set()
+    assert known_capabilities("scripted", "m") == {"thinking", "image_in"}

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.e2e.program import KIMI_TUI
-from tests.peers.comparison import agreement, read_recording, run_all, write_recording
+from tests.peers.comparison import best_agreement, can_be, read_recording, run_all, write_recording
 from tests.peers.peer_programs import (
     ACPX,
     KIMI_CLI,
@@ -110,13 +110,16 @@ def compare_scenarios() -> None:
     """Run the scenarios on both programs, and print where they differ."""
     command = find_kimi_cli()
     with tempfile.TemporaryDirectory(prefix="peers-") as folder:
-        theirs = read_recording()
+        theirs = recorded = read_recording()
         if command is not None:
             theirs = run_all(partial(peer_kimi_cli, command=command), Path(folder, "theirs"))
             if os.environ.get("KIMI_TUI_PEER_RECORD"):
                 write_recording(theirs)
         ours = run_all(peer_kimi_tui, Path(folder, "ours"))
-    results = {name: agreement(ours[name], theirs[name]) for name in theirs}
+    results = {
+        name: best_agreement(ours[name], it, *[recorded[name]] if can_be(it, recorded[name]) else [])
+        for name, it in theirs.items()
+    }
     for name, result in sorted(results.items(), key=lambda item: item[1]):
         print(f"  {result:10} {name}")
     counts = Counter(results.values())

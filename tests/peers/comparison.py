@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.peers.normal_form import shape
+from tests.peers.normal_form import shape, without_mcp_loading
 from tests.peers.peer_programs import Peer
 from tests.peers.scenarios import SCENARIOS, PeerDriver
 
@@ -42,6 +42,20 @@ def agreement(ours: Any, theirs: Any) -> str:
     if ours == theirs:
         return "verbatim"
     return "shape" if shape(ours) == shape(theirs) else "different"
+
+
+def best_agreement(ours: Any, *alternatives: Any) -> str:
+    """Return the best agreement with one of several results of Kimi CLI, which differ by chance."""
+    order = ("verbatim", "shape", "different")
+    return min((agreement(ours, theirs) for theirs in alternatives), key=order.index)
+
+
+def can_be(result: Any, recorded: Any) -> bool:
+    """Return whether Kimi CLI could have done what was `recorded` as well.
+
+    It sends when MCP servers connect only if they aren't connected yet when a turn begins.
+    """
+    return result in (recorded, without_mcp_loading(recorded))
 
 
 def read_recording() -> dict[str, Any]:

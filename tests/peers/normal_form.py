@@ -55,6 +55,21 @@ def normal_messages(seen: Iterable[Mapping[str, Any]], home: Path) -> list[dict[
     return ordered + sorted(block, key=_rank)
 
 
+def without_mcp_loading(result: Any) -> Any:
+    """Return a scenario's result without the messages about connecting MCP servers."""
+    match result:
+        case {"messages": messages}:
+            kept = [it for it in messages if not _is_mcp_loading(it)]
+            return {**result, "messages": kept}
+        case _:
+            return result
+
+
+def _is_mcp_loading(message: Mapping[str, Any]) -> bool:
+    is_status = message["type"] == "StatusUpdate" and message["payload"].get("mcp_status") is not None
+    return is_status or message["type"] in ("MCPLoadingBegin", "MCPLoadingEnd")
+
+
 def shape(value: Any) -> Any:
     """Return the types in a value. Messages keep types and order; other lists are sets of shapes."""
     match value:

@@ -1,10 +1,11 @@
 """Pytest plugin for Kimi CLI's own end-to-end suite, loaded with `-p tests.peers.suite_plugin`.
 
-It looks for sessions where kimi-tui stores them. With KIMI_TUI_PEER_SHAPE=1, snapshots are compared by shape.
+It looks for sessions where kimi-tui stores them, next to a directory with their locks.
+With KIMI_TUI_PEER_SHAPE=1, snapshots are compared by shape.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,16 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
             module._session_dir = _redirect(module._session_dir)
 
 
+class _SessionFolder(type(Path())):  # type: ignore[misc]  # the class of this system's paths
+    """A directory that lists sessions only."""
+
+    def iterdir(self) -> Iterator[Path]:
+        return (path for path in super().iterdir() if path.name != "locks")
+
+
 def _redirect(session_dir: Any) -> Any:
     def redirected(*arguments: Any) -> Path:
         path = Path(session_dir(*arguments))
-        return Path(*("tui-sessions" if part == "sessions" else part for part in path.parts))
+        return _SessionFolder(*("tui-sessions" if part == "sessions" else part for part in path.parts))
 
     return redirected

@@ -140,6 +140,16 @@ def test_the_prompt_contains_the_text_the_folder_and_the_arguments(tmp_path: Pat
     assert text.endswith("the tax form")
 
 
+def test_for_kimi_clis_clients_the_prompt_is_the_whole_file(tmp_path: Path) -> None:
+    text = skill_text("pdf", body="Fill forms.")
+    listed = read_skill(write_skill(tmp_path, "pdf", text))
+    assert render_prompt(listed, "", as_kimi_cli=True) == text.strip()
+    assert render_prompt(listed, "the tax form", as_kimi_cli=True).endswith("Fill forms.\n\nthe tax form")
+    hidden = "---\ndescription: d\ndisable-model-invocation: true\n---\nFill forms."
+    unlisted = read_skill(write_skill(tmp_path, "hidden", hidden))
+    assert str(unlisted.file.parent) in render_prompt(unlisted, "", as_kimi_cli=True)
+
+
 def test_a_skill_is_read_again_when_it_is_used(tmp_path: Path) -> None:
     file = write_skill(tmp_path, "pdf", skill_text("pdf"))
     pdf_skill = read_skill(file)

@@ -1,5 +1,6 @@
 """Clients of Kimi CLI, with `--agent kimi`: the shape of its messages, its sessions and its error codes."""
 
+import json
 from collections.abc import Callable
 
 from tests.e2e.program import Program, script, tool_call
@@ -167,3 +168,20 @@ def test_an_agent_file_can_be_added(connect: Connect, program: Program) -> None:
     client = connect("--agent", "kimi", "--agent-file", str(agent))
     client.prompt("go")
     assert client.last_event("ToolResult")["return_value"]["message"] == "Tool `Shell` not found"
+
+
+def test_a_skills_prompt_is_its_file(connect: Connect, program: Program) -> None:
+    text = "---\nname: forms\ndescription: Fills forms\n---\n\nUse fill.py.\n"
+    folder = program.home / "skills" / "forms"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(text)
+    for options, is_file in ((("--agent", "kimi"), True), ((), False)):
+        program.script("text: done")
+        client = connect(*options, "--skills-dir", str(folder.parent))
+        client.prompt("/skill:forms")
+        client.close_stdin()
+        journal = max(program.context_files, key=lambda it: it.stat().st_mtime)
+        messages = [json.loads(line) for line in journal.read_text().splitlines()]
+        contents = [it["content"] for it in messages if it["role"] == "user"]
+        assert ([[{"type": "text", "text": text.strip()}]] == contents) == is_file
+        assert "Use fill.py." in str(contents)

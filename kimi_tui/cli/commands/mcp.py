@@ -1,4 +1,7 @@
-"""`kimi-tui mcp`: manages and tests MCP servers."""
+"""`kimi-tui mcp`: manages and tests MCP servers.
+
+Standard output is that of Kimi CLI, for scripts that read it. What to do next goes to standard error.
+"""
 
 import asyncio
 import sys
@@ -12,7 +15,7 @@ from kimi_tui.base.errors import ConfigError, KimiTuiError, UsageError
 from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.base.paths import data_dir
 from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.cli.commands.runner import new_app, print_line
+from kimi_tui.cli.commands.runner import new_app, print_line, print_note
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
 from kimi_tui.cli.startup_prompts import confirm
 from kimi_tui.config.project_mcp import read_mcp_source
@@ -24,9 +27,10 @@ from kimi_tui.mcp.config_file import (
     validate_name,
     write_server,
 )
-from kimi_tui.mcp.connection_check import ConnectionCheck, check_connection
+from kimi_tui.mcp.connection_check import check_connection
 from kimi_tui.mcp.other_programs import FoundServer, ServerCopy, find_other_servers, plan_copies
 from kimi_tui.mcp.server_config import InvalidServer, RemoteServer, ServerConfig, ServerEntry
+from kimi_tui.mcp.server_features import ServerFeatures
 from kimi_tui.mcp.sign_in import sign_in_to_server
 from kimi_tui.mcp.sign_in_page import SignInPage
 from kimi_tui.mcp.token_store import TokenStore, token_path
@@ -106,26 +110,27 @@ def add(
     (server,) = parse_servers(source_from_entry(name, entry))
     path = user_mcp_path(ensure_data_dir())
     write_server(path, name, entry)
-    print_line(msg("Added {name} to {path}.", name=name, path=path))
+    print_line(msg("Added MCP server '{name}' to {path}.", name=name, path=path))
     match server:
         case InvalidServer(problem=problem):
-            print_line(msg("Can't use it yet: {problem}", problem=as_message(problem)))
+            print_note(msg("Can't use it yet: {problem}", problem=as_message(problem)))
         case RemoteServer(oauth=True):
-            print_line(msg("To sign in, run: kimi-tui mcp auth {name}", name=name))
+            print_note(msg("To sign in, run: kimi-tui mcp auth {name}", name=name))
         case _:
-            print_line(msg("To test it, run: kimi-tui mcp test {name}", name=name))
+            print_note(msg("To test it, run: kimi-tui mcp test {name}", name=name))
 
 
 @app.command("list")
 def list_() -> None:
     """List the servers available here and their sources."""
     path = user_mcp_path(data_dir())
-    print_line(msg("Your MCP config file: {path}", path=path))
+    print_line(msg("MCP config file: {path}", path=path))
     found = find_servers(data_dir=data_dir(), work_dir=current_dir())
     for entry in found.entries:
         print_line(f"  {_format_entry(entry)}")
     if not found.entries:
-        print_line("  No MCP servers configured. To add one, see `kimi-tui mcp add --help`.")
+        print_line("No MCP servers configured.")
+        print_note("To add one, see `kimi-tui mcp add --help`.")
     for problem in found.problems:
         print_line(problem)
 
@@ -141,7 +146,7 @@ def remove(name: _Name) -> None:
     write_server(path, name, None)
     if isinstance(url, str):
         TokenStore(token_path(data_dir(), url)).clear()
-    print_line(msg("Removed {name} from {path}.", name=name, path=path))
+    print_line(msg("Removed MCP server '{name}' from {path}.", name=name, path=path))
 
 
 @app.command("import")
@@ -174,7 +179,7 @@ def import_(
         return
     for copy in copies:
         write_server(path, copy.name, copy.server.entry)
-        print_line(msg("Added {name} to {path}.", name=copy.name, path=path))
+        print_line(msg("Added MCP server '{name}' to {path}.", name=copy.name, path=path))
         _print_requirements(copy)
 
 
@@ -243,36 +248,30 @@ def reset_auth(name: _Name) -> None:
 def test(name: _Name) -> None:
     """Connect to a server and list what it offers."""
     server = _find_server(name)
+    print_line(msg("Testing connection to '{name}'...", name=name))
     try:
         check = asyncio.run(check_connection(server, data_dir=ensure_data_dir(), work_dir=current_dir()))
     except KimiTuiError as error:
         raise KimiTuiError(
             msg("Can't use {name}. {problem}", name=name, problem=error.what), hint=error.hint
         ) from error
-    for line in _format_test(name, check):
+    title = sanitize_line(check.features.title) or name
+    print_note(msg("{name} took {seconds:.1f} s to connect.", name=title, seconds=check.seconds))
+    print_line(msg("✓ Connected to '{name}'", name=name))
+    for line in _format_features(check.features):
         print_line(line)
 
 
-def _format_test(name: str, connection_test: ConnectionCheck) -> Iterable[str]:
-    title = f" ({sanitize_line(connection_test.features.title)})" if connection_test.features.title else ""
-    yield msg(
-        "{name} works{title}; connected in {seconds:.1f} s.",
-        name=name,
-        title=title,
-        seconds=connection_test.seconds,
-    )
-    for what, offers in (
-        ("tool", connection_test.features.tools),
-        ("prompt", connection_test.features.prompts),
-    ):
-        for offer in offers:
-            offer_name, description = sanitize_line(offer.name), sanitize_line(offer.description)[:100]
-            yield f"{what:8}  {offer_name:30} {description}".rstrip()
-    resources = (*connection_test.features.resources, *connection_test.features.templates)
-    for resource in resources:
-        yield f"resource  {sanitize_line(resource.uri):30} {sanitize_line(resource.name)[:100]}".rstrip()
-    if not (connection_test.features.tools or connection_test.features.prompts or resources):
-        yield "No tools, prompts or resources."
+def _format_features(features: ServerFeatures) -> Iterable[str]:
+    yield msg("  Available tools: {count}", count=len(features.tools))
+    offers = [(offer.name, offer.description) for offer in features.tools]
+    prompts = [(offer.name, offer.description) for offer in features.prompts]
+    resources = [(offer.uri, offer.name) for offer in (*features.resources, *features.templates)]
+    for heading, items in (("  Tools:", offers), ("  Prompts:", prompts), ("  Resources:", resources)):
+        if items:
+            yield heading
+        for offer_name, description in items:
+            yield f"    - {sanitize_line(offer_name)}: {sanitize_line(description)[:100]}".rstrip()
 
 
 def _format_entry(entry: ServerEntry) -> str:
@@ -280,8 +279,8 @@ def _format_entry(entry: ServerEntry) -> str:
         case InvalidServer(name=name, problem=problem):
             return f"{name}: {problem or 'disabled'}"
         case RemoteServer(name=name, oauth=True) if not _is_signed_in(entry):
-            scopes = f"  [scopes: {sanitize_line(', '.join(entry.scopes))}]" if entry.scopes else ""
-            sign_in = f"  [to sign in, run: kimi-tui mcp auth {name}]"
+            scopes = f" [scopes: {sanitize_line(', '.join(entry.scopes))}]" if entry.scopes else ""
+            sign_in = f" [authorization required - run: kimi-tui mcp auth {name}]"
             return f"{name} ({entry.transport}): {entry.target}{scopes}{sign_in}"
         case _:
             return f"{entry.name} ({entry.transport}): {entry.target}"

@@ -80,4 +80,13 @@ def new_app(help_text: str) -> typer.Typer:
 
 def print_line(line: str) -> None:
     """Print one line, translated and safe for the terminal."""
-    typer.echo(" ".join(sanitize(translate_message(line)).split("\n")))
+    typer.echo(_one_line(line))
+
+
+def print_note(line: str) -> None:
+    """Print one line like `print_line`, but to standard error, for the user and not for scripts."""
+    typer.echo(_one_line(line), err=True)
+
+
+def _one_line(line: str) -> str:
+    return " ".join(sanitize(translate_message(line)).split("\n"))

@@ -2,6 +2,7 @@
 
 from contextlib import AsyncExitStack
 
+from kimi_tui.agentspec.spec import KIMI_CLI_AGENT
 from kimi_tui.engine.background_services import BackgroundServices
 from kimi_tui.engine.build.agent_runtime import AgentRuntime, build_agent_runtime
 from kimi_tui.engine.build.core import SessionCore, build_core
@@ -273,5 +274,6 @@ def _session_commands(
             FlowRunner(
                 soul=runtime.soul, context=core.context, max_nodes=core.limits.max_steps, sender=core.wire
             ),
+            as_kimi_cli=core.agent_name == KIMI_CLI_AGENT,
         ),
     )

@@ -36,18 +36,21 @@ class SkillLibrary:
         return skills_prompt(self.skills)
 
     def slash_commands(
-        self, work_dir: Path, approval: Approval, flows: FlowRunner
+        self, work_dir: Path, approval: Approval, flows: FlowRunner, *, as_kimi_cli: bool = False
     ) -> tuple[PromptCommand | SlashCommand, ...]:
         """Return a slash command for each: `/skill:NAME` for skills, `/flow:NAME` for those that are flows as
         well, and custom commands by name.
+
+        With `as_kimi_cli`, the prompt of a skill is its whole file.
         """
 
         def may_include(path: Path) -> bool:
             return not is_private(path) and approval.may_read(path)
 
+        skills_for_users = [skill for skill in self.skills if skill.user_invocable]
         return (
-            *(_skill_command(skill) for skill in self.skills if skill.user_invocable),
-            *(flows.command(skill) for skill in self.skills if skill.user_invocable and skill.is_flow),
+            *(_skill_command(skill, as_kimi_cli=as_kimi_cli) for skill in skills_for_users),
+            *(flows.command(skill) for skill in skills_for_users if skill.is_flow),
             *(_markdown_command(command, work_dir, may_include) for command in self.commands),
         )
 
@@ -71,9 +74,11 @@ def load_skills(options: EngineOptions, work_dir: Path, untrusted: Collection[Pa
     )
 
 
-def _skill_command(skill: Skill) -> PromptCommand:
+def _skill_command(skill: Skill, *, as_kimi_cli: bool) -> PromptCommand:
+    render = partial(skills.render_prompt, skill, as_kimi_cli=as_kimi_cli)
+
     async def prompt(arguments: str) -> UserInput:
-        return await asyncio.to_thread(skills.render_prompt, skill, arguments)
+        return await asyncio.to_thread(render, arguments)
 
     return PromptCommand(f"{SKILL_PREFIX}{skill.name}", skill.description, prompt, argument="[what to do]")
 
