@@ -18,7 +18,7 @@ OTHER_PYTHON_TESTS ?= tests/base tests/wire tests/soul tests/config tests/codeba
 # Four more than cores: many tests wait for a program or for the screen to settle.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 4)
 
-.PHONY: run test quick bench browser faults fleet peers smoke pythons check format screenshots docs dist lock clean help
+.PHONY: run test quick attacks bench browser faults fleet peers smoke pythons check format screenshots docs dist lock clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -56,6 +56,9 @@ faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts
 	@KIMI_TUI_ALL_ATTACKS=1 $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/engine/test_real_attacks.py
 	@$(BIN)/python -m tests.resident.rounds
 	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compactor.py -k long_work
+
+attacks: $(VENV)/.dev ## attack the permissions with all programs that are installed (CONTRIBUTING.md says how to install them)
+	@KIMI_TUI_ALL_ATTACKS=1 $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q -rs tests/engine/test_real_attacks.py
 
 browser: $(VENV)/.browser ## play the story of time travel in the system's Chromium, if it is installed
 	@$(BIN)/python -m tests.browser $(ARGS)

@@ -59,6 +59,10 @@ _FD = (
     "--follow --full-path --glob --hidden --max-depth: --max-results: --min-depth: --no-ignore --print0 "
     "--prune --size: --type: --unrestricted"
 )
+_BAT = (
+    "@read -# -A -H: -P -l: -n -p -pp -r: --color: --decorations: --highlight-line: --language: "
+    "--line-range: --list-languages --number --paging=never --plain --style: --tabs: --theme: --wrap:"
+)
 _COMPILER = (
     "@words -c -S -E -o= -g -ggdb -g0 -g1 -g2 -g3 -O -O0 -O1 -O2 -O3 -Os -Og -Ofast -Wall -Wextra -Werror "
     "-Wpedantic -Wshadow -Wconversion -Wunused -Wno-unused -Wno-unused-parameter -Wno-unused-variable "
@@ -94,8 +98,7 @@ SAFE_OPTIONS: Mapping[str, str] = {
     # Readers
     ":": "@read @any @text", "[": "@read @any @text", "b2sum": "@read @any", "base32": "@read @any -d -i -w:",
     "base64": "@read -d -D -i -w: --decode --wrap:", "basename": "@read @any @text",
-    "bat": "@read -# -A -H: -P -l: -n -p -pp -r: --color: --decorations: --highlight-line: --language: "
-    "--line-range: --list-languages --number --paging=never --plain --style: --tabs: --theme: --wrap:",
+    "bat": _BAT, "batcat": _BAT,
     "break": "@read @any @text", "cat": "@read @any", "cd": "@read -L -P @text", "cksum": "@read @any",
     "cmp": "@read @any", "column": "@read @any", "comm": "@read @any", "continue": "@read @any @text",
     "cut": "@read @any", "df": "@read @any @text",

@@ -1,6 +1,7 @@
 """Attacks on grants with real programs, and the project that they need."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 """  # noqa: E501
+TOX = "[tox]\nenv_list = py\nno_package = true\n[testenv]\nallowlist_externals = touch, true\ncommands = {}\n"
 FILES = {
     "a": "x text\n",
     "b": "y\n",
@@ -38,13 +40,34 @@ FILES = {
     "a.test.js": "1\n",
     "test_a.py": "def test_a() -> None:\n    pass\n",
     "evil.py": "open('PWN', 'w')\ndef test_b() -> None:\n    pass\n",
-    "evil.ini": "[pytest]\naddopts = --junitxml=PWN\n[mypy]\njunit_xml = PWN\n",
+    "evil.ini": "[pytest]\naddopts = --junitxml=PWN\n[mypy]\njunit_xml = PWN\n"
+    "[MAIN]\ninit-hook = open('PWN', 'w')\n" + TOX.format("touch PWN"),
     "evil.sed": "w PWN\n",
     "evil.mk": "test evil:\n\ttouch PWN\n",
     "evil/Makefile": "all:\n\ttouch ../PWN\n",
     "evil/test_c.py": "open('PWN', 'w')\ndef test_c() -> None:\n    pass\n",
+    "evil/tox.ini": TOX.format("touch ../PWN"),
     "evil/package.json": '{"scripts": {"test": "touch ../PWN"}}\n',
     "evil.yaml": KUBECONFIG,
+    "bat.conf": "--pager=./touch.sh\n--paging=always\n",
+    "defaults.yaml": "filters: [./touch.sh]\n",
+    "a.md": "![b](b)\n",
+    "evil.lua": "io.open('PWN', 'w')\n",
+    "evil/filters/evil.lua": "io.open('PWN', 'w')\n",
+    "a.tex": "\\documentclass{article}\\begin{document}\\immediate\\write18{touch PWN}a\\end{document}\n",
+    "evil.tex": "\\newwrite\\f\\immediate\\openout\\f=PWN.tex\\immediate\\closeout\\f"
+    "\\csname @@end\\endcsname\n",
+    "a.ts": "export const a = 1;\n",
+    "a_test.ts": "Deno.test('a', () => {});\n",
+    "evil.ts": "Deno.writeTextFileSync('PWN', '');\n",
+    "evil.json": '{"imports": {"a": "./evil.ts"}, "tasks": {"evil": "touch PWN"}}\n',
+    "uses_a.ts": "import 'a';\n",
+    "go.mod": "module a\n",
+    "evil.go": '//go:build ignore\n\npackage main\n\nimport "os"\n\nfunc main() { os.Create("PWN") }\n',
+    "go/a.go": "package a\n\n//go:generate touch ../PWN\n",
+    "go/a_test.go": 'package a\n\nimport "testing"\n\nfunc TestA(t *testing.T) {}\n',
+    "go/touch.sh": TOUCH,
+    "tox.ini": TOX.format("true") + "[testenv:evil]\ncommands = touch PWN\n",
     "options": "-o ../PWN\n",
     "Makefile": "test:\n\t@true\nevil:\n\ttouch PWN\n",
     "package.json": '{"scripts": {"test": "true", "check": "node", "evil": "touch PWN"}}\n',
@@ -55,13 +78,18 @@ FILES = {
 SLOW = ("cargo", "mypy", "npm", "pytest")
 """Programs whose attacks run in `make faults` only."""
 MARKER = "PWN"
+DEBIAN_NAMES = {"bat": "batcat", "fd": "fdfind"}
 
 
 def read_attacks(name: str) -> dict[str, list[str]]:
     """Return the commands in a file, by the line that heads each group."""
     attacks: dict[str, list[str]] = {}
     granted = ""
-    for line in (DATA / name).read_text().splitlines():
+    text = (DATA / name).read_text()
+    for program, debian_name in DEBIAN_NAMES.items():
+        if find_missing(program) and not find_missing(debian_name):
+            text = re.sub(rf"\b{program}\b(?!\.)", debian_name, text)
+    for line in text.splitlines():
         if line.startswith("> "):
             granted = line.removeprefix("> ")
         elif line and not line.startswith(";"):
@@ -82,7 +110,7 @@ def find_missing(granted: str) -> str:
 
 def find_markers(folder: Path) -> list[Path]:
     """Return what an attack has created in the project or next to it."""
-    return [path for path in (folder / MARKER, folder.parent / MARKER) if os.path.lexists(path)]
+    return [*folder.glob(f"{MARKER}*"), *folder.parent.glob(f"{MARKER}*")]
 
 
 def create_attacked_project(folder: Path) -> None:
