@@ -9,9 +9,11 @@ repositories nested in its index.
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from pathlib import Path
+
+from kimi_tui.permission.git_index_entries import read_gitlinks
 
 _KEY = re.compile(
     r"(?:^|\])[^\S\n]*+(fsmonitor|textconv|command|external|clean|process|smudge|program|hookspath)"
@@ -31,13 +33,11 @@ _KNOWN_PROGRAM = re.compile(
 )
 """Values that well-known programs, found on the PATH, write there when they are installed."""
 _MAX_BYTES = 1 << 20
-_MAX_INDEX_BYTES = 64 << 20
+_UNREADABLE = (OSError, ValueError, IndexError)
+_MAX_GITFILE_BYTES = 4096
 _MAX_MODULES = 200
 _MAX_FOLDERS = 20_000
 """Directories of a work tree that are searched for nested repositories."""
-_GITLINK = b"\x00\x00\xe0\x00"
-_MODE_TO_FLAGS, _MODE_TO_NAME = 36, 38
-"""Offsets in bytes from an index entry's mode to its flags and its path. Extended flags add 2 bytes."""
 
 
 def config_runs_programs(git_dir: Path, work_tree: Path) -> bool:
@@ -46,8 +46,16 @@ def config_runs_programs(git_dir: Path, work_tree: Path) -> bool:
     Configuration that can't be read counts as running programs.
     """
     try:
-        return any(_names_programs(each, work_tree) for each in _find_git_dirs(git_dir, work_tree))
-    except (OSError, ValueError):
+        return any(_names_programs(*each) for each in _find_git_dirs(git_dir, work_tree, set()))
+    except _UNREADABLE:
+        return True
+
+
+def index_has_repositories(git_dir: Path) -> bool:
+    """Return whether the index records submodules or nested repositories, or can't be read."""
+    try:
+        return any(True for _ in read_gitlinks(git_dir))
+    except _UNREADABLE:
         return True
 
 
@@ -63,23 +71,57 @@ def nested_repository_runs_programs(work_tree: Path) -> bool:
             names[:] = [name for name in names if name != ".git"]
             continue
         names.clear()  # the repository's own files don't belong to the outer one
-        git_dir = Path(folder, ".git")
-        if not git_dir.is_dir() or config_runs_programs(git_dir, Path(folder)):
+        try:
+            git_dir = _find_own_git_dir(Path(folder), {work_tree / ".git"})
+        except _UNREADABLE:
+            return True
+        if git_dir is not None and config_runs_programs(git_dir, Path(folder)):
             return True
     return False
 
 
-def _find_git_dirs(git_dir: Path, work_tree: Path) -> Iterator[Path]:
-    yield git_dir
+def read_gitfile(dot_git: Path) -> Path:
+    """Return the git directory that a file named `.git` names. Raises OSError and ValueError."""
+    with dot_git.open(encoding="utf-8", errors="surrogateescape") as file:
+        target = file.read(_MAX_GITFILE_BYTES).removeprefix("gitdir:").strip()
+    return (dot_git.parent / target).resolve()
+
+
+def _find_git_dirs(git_dir: Path, work_tree: Path, seen: set[Path]) -> Iterator[tuple[Path, Path]]:
+    """Yield the git directories whose configuration git reads, each with its work tree."""
+    if git_dir in seen:
+        return
+    seen.add(git_dir)
+    if len(seen) > _MAX_MODULES:
+        raise ValueError("too many repositories to check")
+    yield git_dir, work_tree
     common = git_dir / "commondir"
     if common.is_file():
-        yield git_dir / common.read_text("utf-8", "surrogateescape").strip()
+        yield git_dir / common.read_text("utf-8", "surrogateescape").strip(), work_tree
     modules = (git_dir / "modules").rglob("config") if (git_dir / "modules").is_dir() else ()
     module_dirs = [config.parent for config in islice(modules, _MAX_MODULES + 1)]
     if len(module_dirs) > _MAX_MODULES:
         raise ValueError("too many submodules to check")
-    yield from module_dirs
-    yield from _find_nested(git_dir, work_tree)
+    yield from ((folder, work_tree) for folder in module_dirs)
+    for name in read_gitlinks(git_dir):
+        nested = work_tree / name
+        if (nested_dir := _find_own_git_dir(nested, seen)) is not None:
+            yield from _find_git_dirs(nested_dir, nested, seen)
+
+
+def _find_own_git_dir(folder: Path, known: Collection[Path]) -> Path | None:
+    """Return the git directory of the repository in `folder`; None if there is none.
+
+    It must be in a directory named `.git` or in a known one, whose files no tool changes without approval.
+    Raises OSError and ValueError.
+    """
+    dot_git = folder / ".git"
+    if not os.path.lexists(dot_git):
+        return None
+    git_dir = dot_git.resolve() if dot_git.is_dir() else read_gitfile(dot_git)
+    if ".git" not in git_dir.parts and not any(git_dir.is_relative_to(each) for each in known):
+        raise ValueError("the repository is among the project's files")
+    return git_dir
 
 
 def _names_programs(git_dir: Path, work_tree: Path) -> bool:
@@ -99,30 +141,6 @@ def _names_programs(git_dir: Path, work_tree: Path) -> bool:
 
 def _is_boolean(setting: str) -> bool:
     return not setting or _BOOLEAN.fullmatch(setting) is not None
-
-
-def _find_nested(git_dir: Path, work_tree: Path) -> Iterator[Path]:
-    """Yield the repositories in the work tree that the index records as gitlinks."""
-    index = git_dir / "index"
-    if not index.is_file():
-        return
-    if index.stat().st_size > _MAX_INDEX_BYTES:
-        raise ValueError("the index is too large to check")
-    data = index.read_bytes()
-    at = data.find(_GITLINK)
-    if at >= 0 and (int.from_bytes(data[4:8], "big") > 3 or "sha256" in _read_text(git_dir / "config")):
-        raise ValueError("unsupported index format")  # other offsets, or paths relative to the previous entry
-    while at >= 0:
-        start = at + _MODE_TO_NAME + 2 * _has_more_flags(data[at + _MODE_TO_FLAGS : at + _MODE_TO_FLAGS + 1])
-        name = data[start : data.find(b"\x00", start)].decode("utf-8", "surrogateescape")
-        nested = work_tree / name / ".git"
-        if name and os.path.isdir(nested):  # noqa: PTH112 - pathlib raises for an invalid name
-            yield nested
-        at = data.find(_GITLINK, at + 1)
-
-
-def _has_more_flags(byte: bytes) -> bool:
-    return bool(byte) and bool(byte[0] & 0x40)
 
 
 def _read_text(path: Path) -> str:

@@ -9,15 +9,32 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from kimi_tui.permission.bash.simple_command import SimpleCommand
-from kimi_tui.permission.git_config_programs import config_runs_programs, nested_repository_runs_programs
+from kimi_tui.permission.git_config_programs import (
+    config_runs_programs,
+    index_has_repositories,
+    nested_repository_runs_programs,
+    read_gitfile,
+)
 from kimi_tui.permission.safe_options import GIT_GLOBAL_FLAGS
 from kimi_tui.permission.writable_roots import WorkingDir, WritableRoots
 
 _INFO_OPTIONS = frozenset({"--version", "--help", "--html-path", "--man-path", "--info-path"})
 _KEEPS_WORK_TREE = frozenset({"add", "commit", "fetch", "init", "push", "tag"})
 """Subcommands that don't change the work tree, so none of its directories can become a repository."""
+_KEEPS_INDEX_ENTRIES = _KEEPS_WORK_TREE - {"add"}
+"""Subcommands that record no repository in the index."""
+_CREATE_NO_REPOSITORY = frozenset(
+    {
+        "ant", "black", "bun", "c++", "cargo", "cc", "chmod", "clang", "clang++", "cmake", "ctest", "eslint",
+        "fab", "flake8", "g++", "gcc", "gmake", "go", "gradle", "gradlew", "invoke", "jest", "just", "make",
+        "mkdir", "mvn", "mvnw", "mypy", "ninja", "nox", "npm", "pnpm", "prettier", "pylint", "pyright",
+        "pytest", "rake", "rm", "rmdir", "ruff", "task", "touch", "tox", "truncate", "tsc", "unittest",
+        "vitest", "yarn",
+    }
+)  # fmt: skip
+"""Programs that write no file with content from elsewhere, or run the project's code, which could do anything
+itself."""
 _BARE_REPOSITORY_NAMES = ("HEAD", "objects", "refs")
-_MAX_GITFILE_BYTES = 4096
 
 
 def git_stays_in_work_dir(
@@ -29,8 +46,9 @@ def git_stays_in_work_dir(
 
     A session's own repository contains the working directory or an additional one, or is part of such a
     repository, such as a submodule, and its configuration runs no programs. Commands run in order: a
-    directory that an earlier command may turn into a repository doesn't qualify. Git reads the configuration
-    of nested repositories that `git add` has registered, so that those count after it.
+    directory that an earlier command may turn into a repository doesn't qualify. Git also reads the
+    configuration of the nested repositories that its index records, so none of these may be new or name
+    programs.
     """
     if not any(command.program == "git" for command in commands):
         return True
@@ -50,12 +68,19 @@ def git_stays_in_work_dir(
     session_git_dirs = {git_dir for git_dir, _ in repositories}
     folders = writable_roots.working_dirs_of(commands)
     files_unchanged = True
-    adds_files = False
+    has_links = may_record = may_create = False
     for command in commands:
         if command.program == "git":
-            if adds_files and any(nested_repository_runs_programs(tree) for _, tree in repositories):
+            subcommand = _subcommand(command)
+            keeps_entries = subcommand in _KEEPS_INDEX_ENTRIES or is_read_only(command)
+            may_record |= not keeps_entries and subcommand != "add"
+            if may_create and not has_links:
+                has_links = any(index_has_repositories(git_dir) for git_dir, _ in repositories)
+            if may_create and (may_record or has_links):
                 return False
-            adds_files |= _subcommand(command) == "add"
+            if may_record and any(nested_repository_runs_programs(tree) for _, tree in repositories):
+                return False
+            may_record |= not keeps_entries
             start_dirs = _start_dirs(command, folders)
             if start_dirs is None:
                 return False
@@ -65,9 +90,12 @@ def git_stays_in_work_dir(
                     return False
                 if not files_unchanged and (git_dir is None or folder not in roots):
                     return False
-        files_unchanged &= is_read_only(command) or (
-            command.program == "git" and _subcommand(command) in _KEEPS_WORK_TREE
-        )
+        if command.program == "git":
+            keeps_files = is_read_only(command) or _subcommand(command) in _KEEPS_WORK_TREE
+        else:
+            keeps_files = is_read_only(command)
+            may_create |= not keeps_files and command.program not in _CREATE_NO_REPOSITORY
+        files_unchanged &= keeps_files
     return True
 
 
@@ -90,9 +118,7 @@ def find_repository(folder: Path) -> Iterator[tuple[Path, Path]]:
                 yield dot_git.resolve(), ancestor
                 return
             if dot_git.is_file():
-                with dot_git.open(encoding="utf-8", errors="surrogateescape") as file:
-                    target = file.read(_MAX_GITFILE_BYTES).removeprefix("gitdir:").strip()
-                yield (ancestor / target).resolve(), ancestor
+                yield read_gitfile(dot_git), ancestor
                 return
             if _is_bare(ancestor):
                 yield ancestor.resolve(), ancestor

@@ -1,5 +1,8 @@
 """Git commands need approval in a repository that came with the project's files and may run its programs."""
 
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -148,6 +151,118 @@ def test_git_needs_approval_after_adding_a_nested_repository_that_runs_programs(
     assert verdict(work_dir, command) is None
     for part in ("git status", "git add sub", "git commit -m x"):
         assert verdict(work_dir, part) == "allow"
+
+
+CREATING_AND_ADDING = [
+    "tar -xf a -C new && git add . && git commit -m x",
+    "unzip a -d new; git add new; git status",
+    "cp -r ok new && git add -A && git diff",
+    "mytool new && git add . && git status",
+    "tar -xf a -C new && git checkout other",
+    "tar -xf a -C new && git add . && git add .",
+    "mv ok new | git stash pop; git status",
+]
+
+
+@pytest.mark.parametrize("command", CREATING_AND_ADDING)
+def test_git_needs_approval_after_recording_a_repository_that_the_same_line_may_create(
+    work_dir: Path, command: str
+) -> None:
+    rules = ("Bash(git *)", "Bash(git status *)", "Bash(git diff *)", "Bash(mytool *)")
+    rules = (*rules, "Bash(tar *)", "Bash(unzip *)", "Bash(cp *)", "Bash(mv *)")
+    assert verdict(work_dir, command, *rules) is None
+    parts = [part.strip() for part in re.split(r"&&|;|\|", command)]
+    assert {part: verdict(work_dir, part, *rules) for part in parts} == dict.fromkeys(parts, "allow")
+
+
+def test_programs_that_create_no_repository_need_no_approval(work_dir: Path) -> None:
+    rules = ("Bash(pytest *)", "Bash(ruff *)", "Bash(mkdir *)", "Bash(git add *)", "Bash(git commit *)")
+    command = "ruff check . && pytest -q && mkdir new && git add -A && git commit -m x"
+    assert verdict(work_dir, command, *rules) == "allow"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def create_nested(folder: Path, *, config: str = "") -> None:
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "x")
+    with (folder / ".git" / "config").open("a") as file:
+        file.write(config)
+
+
+@pytest.mark.parametrize(
+    "setup", [("update-index", "--index-version=4"), ("update-index", "--split-index"), ()]
+)
+@pytest.mark.parametrize("kind", ["own", "deep", "commondir", "gitfile", "link"])
+def test_git_needs_approval_if_its_index_records_a_repository_that_runs_programs(
+    tmp_path: Path, kind: str, setup: tuple[str, ...]
+) -> None:
+    """The repositories are made by git itself, with all formats of its index."""
+    evil = "[core]\n\tfsmonitor = ./evil\n"
+    work = tmp_path / "work"
+    create_nested(work)
+    (work / "file").touch()
+    create_nested(work / "sub")
+    if kind == "deep":
+        create_nested(work / "sub" / "deep")
+        git(work / "sub", "add", "deep")
+        git(work / "sub", "commit", "-qm", "x")
+    git(work, "add", ".")
+    if setup:
+        git(work, *setup)
+    assert verdict(work, "git status") == "allow"
+    nested = work / "sub" / ".git"
+    match kind:
+        case "own":
+            (nested / "config").write_text(evil)
+        case "deep":
+            (work / "sub" / "deep" / ".git" / "config").write_text(evil)
+        case "commondir":
+            shutil.copytree(nested, work / "common")
+            (work / "common" / "config").write_text(evil)
+            (nested / "commondir").write_text("../../common\n")
+        case "gitfile":
+            nested.rename(work / "data")
+            nested.write_text("gitdir: ../data\n")
+        case "link":
+            nested.rename(work / "data")
+            nested.symlink_to(work / "data")
+    assert verdict(work, "git status") is None
+    assert verdict(work, "git status", "Bash(git status)") == "allow"
+
+
+def test_git_needs_approval_before_it_checks_out_a_repository_that_runs_programs(work_dir: Path) -> None:
+    """`git checkout` runs `git status` in the repositories that a branch records."""
+    make_repository(work_dir / "sub" / ".git", config="[core]\n\tfsmonitor = ./x")
+    for command in ("git checkout topic", "git switch topic", "git stash pop", "git merge topic"):
+        assert verdict(work_dir, command) is None
+    (work_dir / "sub" / ".git" / "config").write_text("")
+    assert verdict(work_dir, "git checkout topic") == "allow"
+
+
+def test_git_needs_approval_if_a_submodule_may_be_filled_by_the_same_line(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    create_nested(work)
+    create_nested(work / "sub")
+    git(work, "add", "sub")
+    shutil.rmtree(work / "sub" / ".git")
+    assert verdict(work, "git status") == "allow"
+    assert verdict(work, "tar -xf a -C sub && git status") is None
+
+
+def test_git_is_allowed_with_real_submodules(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    create_nested(work)
+    create_nested(tmp_path / "other")
+    git(work, "-c", "protocol.file.allow=always", "submodule", "add", "-q", "../other", "sub")
+    for command in ("git status", "git add . && git commit -m x", "git checkout topic && git status"):
+        assert verdict(work, command) == "allow"
+    (work / ".git" / "modules" / "sub" / "config").write_text("[core]\n\tfsmonitor = ./evil\n")
+    assert verdict(work, "git status") is None
 
 
 @pytest.mark.parametrize("command", ADDING)
