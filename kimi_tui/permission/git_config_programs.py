@@ -110,7 +110,7 @@ def _find_git_dirs(git_dir: Path, work_tree: Path, seen: set[Path]) -> Iterator[
 
 
 def _find_own_git_dir(folder: Path, known: Collection[Path]) -> Path | None:
-    """Return the git directory of the repository in `folder`; None if there is none.
+    """Return the git directory of `folder`, or None if it has no repository.
 
     It must be in a directory named `.git` or in a known one, whose files no tool changes without approval.
     Raises OSError and ValueError.

@@ -89,7 +89,7 @@ class AttemptsDialog(FilesDialog[None]):
 
     @property
     def highlighted_attempt(self) -> Attempt | None:
-        """The highlighted attempt; None if there is none."""
+        """The highlighted attempt, or None."""
         choice = self.attempts.choice
         return self._attempts.get(int(choice.value)) if choice is not None else None
 
