@@ -160,7 +160,7 @@ class AttemptChangeReader:
         except FileNotFoundError:
             return None
         if not stat.S_ISREG(info.st_mode) or not stat.S_ISREG(changed.mode):
-            return entry_without_content(changed.source, info)
+            return entry_without_content(changed.source, info.st_mode)
         stored = store_content(changed.source, self._limit, key_of(info), self._contents)
         return stored.entry._replace(mode=mode)
 

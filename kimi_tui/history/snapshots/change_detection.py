@@ -41,6 +41,8 @@ class DetectedChanges:
     attributes: dict[str, FileAttributes | None] = field(default_factory=dict)
     """The unusual attributes of the files that were read, and of changed directories."""
     n_read: int = 0
+    is_deferred: bool = False
+    """Whether some changed files are left to a later capture."""
     is_complete: bool = False
     """Whether they complete an incomplete state: a scan has looked at all files for the first time."""
 
@@ -107,12 +109,14 @@ def detect_from_scan(
                 detected.keys[path] = ()
                 continue
             detected.n_read += 1
-            detected.keys[path] = key
+            if key != stat_key:  # otherwise the scan has noted it
+                detected.keys[path] = key
             if attributes is not None or path in entries:
                 detected.attributes[path] = attributes
             if entry.version and free_space < size <= limits.file:
                 if size <= limits.total and _is_probably_unchanged(entries.get(path), entry):
                     detected.keys[path] = ()  # a later capture with enough space decides
+                    detected.is_deferred = True
                     continue
                 entry = entry._replace(ref="too much new data at once")
             elif entry.version and limit < size <= limits.file:

@@ -1,7 +1,7 @@
 """Coverage rules: which paths of the working directory are ignored, by ignore files and the config."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from kimi_tui.base.gitignore import VCS_FOLDERS, IgnoreRules, parse_rules, rules_for_parents
@@ -28,7 +28,7 @@ class CoverageRules:
         self.stamp = "\n".join((_outer_rules_stamp(root), *exclude, self._own_dir))
         """Changes with the ignore files that a walk of the working directory doesn't cover."""
 
-    def in_folder(self, folder: str, names: set[str] | None = None) -> IgnoreRules:
+    def in_folder(self, folder: str, names: Collection[str] | None = None) -> IgnoreRules:
         """Return the rules that apply in a directory. `names` is what it contains, if that is known."""
         if (rules := self._by_folder.get(folder)) is not None:
             return rules

@@ -145,7 +145,7 @@ class FileHistory:
     def close(self) -> None:
         """Save the stat cache for the next session and close the store."""
         try:
-            self._capture.save()
+            self._capture.close()
         except OSError:
             logger.warning("can't save the stat cache", exc_info=True)
         finally:

@@ -18,6 +18,8 @@ class SnapshotLimits:
     """
     files: int = 400_000
     """If the working directory contains more files, only files named by tools are covered."""
+    watched_files: int = 5_000
+    """With this many files, directories are watched so that some scans can be skipped."""
     first_scan_s: float = 180.0
     """If the first full scan takes longer, only files named by tools are covered."""
     scan_s: float = 20.0

@@ -7,20 +7,36 @@ followed.
 import contextlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from kimi_tui.base.gitignore import VCS_FOLDERS
 from kimi_tui.base.ids import is_temporary_name
 from kimi_tui.history.snapshots.coverage_rules import IGNORE_FILE, CoverageRules
 from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entry, absolute_path
-from kimi_tui.history.snapshots.stat_cache import CachedFolder, StatCache, StatKey, key_of, share_numbers
+from kimi_tui.history.snapshots.stat_cache import (
+    CachedFolder,
+    StatCache,
+    StatKey,
+    is_folder_key,
+    key_of,
+    key_of_folder,
+)
 
 _NOTHING = CachedFolder()
 _CHECK_EVERY = 64
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class FolderWatcher(Protocol):
+    """Notes changes that are made after the scan of a directory began."""
+
+    def watch(self, folder: str) -> None:
+        """Watch a directory from now on."""
+        ...
 
 
 class TooManyFiles(Exception):
@@ -68,7 +84,9 @@ class Scanner:
         rules: CoverageRules,
         added_dirs: Sequence[str] = (),
         deadline: ScanDeadline,
+        watcher: FolderWatcher,
     ) -> None:
+        self._watcher = watcher
         self._rules = rules
         self._root = str(root)
         self._cache = cache
@@ -99,50 +117,54 @@ class Scanner:
 
         `stale`: ignore rules may have changed. `newly_covered`: the directory was ignored before.
         """
+        cached = self._cache.folders.get(folder)
+        skipped = cached.skipped if cached is not None and not stale else frozenset()
+        full_path = absolute_path(self._root, folder)
+        self._watcher.watch(full_path)
         try:
-            found = _stat_members(absolute_path(self._root, folder))
+            found = _stat_members(full_path, skipped)
         except OSError as error:
             is_deleted = isinstance(error, FileNotFoundError) and (folder == "" or folder.endswith("/"))
             if not is_deleted:
                 self._result.unreadable[folder] = error.strerror or "can't be read"
                 return []
-            found = []
+            found = {}
         self._count(len(found))
-        cached = self._cache.folders.get(folder)
-        keys = cached.keys if cached is not None else {}
-        skipped = cached.skipped if cached is not None and not stale else frozenset()
         prefix = f"{folder}/" if folder else ""
+        if cached is not None and not stale:
+            covered = {name: key for name, key in found.items() if key} if skipped else found
+            unchanged = cached.unchanged_folders([*covered], [*covered.values()])
+            if unchanged is not None:
+                return [(prefix + name, False, newly_covered) for name in unchanged]
+        known = cached.keys if cached is not None and not stale else {}
         subfolders: list[tuple[str, bool, bool]] = []
-        changed: list[tuple[str, os.stat_result]] = []
+        changed: list[tuple[str, StatKey]] = []
         n_unchanged = 0
-        known = {} if stale else keys
-        for name, info in found:
-            if name in skipped:
+        for name, key in found.items():
+            if not key:
                 continue
-            key = known.get(name)
-            if key == key_of(info):
+            if known.get(name) == key:
                 n_unchanged += 1
-            elif key == (info.st_mode,) and stat.S_ISDIR(info.st_mode):
+            elif is_folder_key(key) and known.get(name) == key_of_folder(key[-1]):
                 n_unchanged += 1
                 subfolders.append((prefix + name, False, newly_covered))
             else:
-                changed.append((name, info))
-        if not changed and n_unchanged == len(keys) and cached is not None:
+                changed.append((name, key))
+        if not changed and cached is not None and n_unchanged == len(cached.keys):
             return subfolders
-        names = {name for name, _ in found}
         changed_names = {name for name, _ in changed}
-        if not stale and cached is not None and _rules_changed(names, changed_names, cached):
+        if not stale and cached is not None and _rules_changed(found.keys(), changed_names, cached):
             self._n_files -= len(found)
             return self._scan_folder(folder, True, newly_covered)
         return subfolders + self._process_changed(
-            folder, changed, names, cached or _NOTHING, stale=stale, newly_covered=newly_covered
+            folder, changed, found.keys(), cached or _NOTHING, stale=stale, newly_covered=newly_covered
         )
 
     def _process_changed(
         self,
         folder: str,
-        changed: list[tuple[str, os.stat_result]],
-        names: set[str],
+        changed: list[tuple[str, StatKey]],
+        names: Collection[str],
         cached: CachedFolder,
         *,
         stale: bool,
@@ -153,13 +175,13 @@ class Scanner:
         keys: dict[str, StatKey] = (
             {} if stale else {name: key for name, key in cached.keys.items() if name in names}
         )
-        skipped = set() if stale else set(cached.skipped & names)
+        skipped = set() if stale else {name for name in cached.skipped if name in names}
         rules = self._rules.in_folder(folder, names)
         has_rules = self._rules.can_ignore(rules)
         subfolders = []
-        for name, info in changed:
+        for name, found in changed:
             path = prefix + name
-            is_folder = stat.S_ISDIR(info.st_mode)
+            is_folder = is_folder_key(found)
             if is_temporary_name(name):
                 continue
             if name in VCS_FOLDERS or (has_rules and self._rules.ignores(path, rules, is_folder=is_folder)):
@@ -168,7 +190,7 @@ class Scanner:
                 if name in cached.keys:
                     self._drop(path, self._result.newly_ignored)
                 continue
-            key = share_numbers((info.st_mode,) if is_folder else key_of(info))
+            key = key_of_folder(found[-1]) if is_folder else found
             if cached.keys.get(name) == key:
                 keys[name] = key
                 if is_folder:
@@ -179,7 +201,7 @@ class Scanner:
                 self._result.newly_covered.add(path)
             if not is_folder and path in self._cache.folders:
                 self._drop_below(path, self._result.missing)
-            self._add_entry(path, info, key)
+            self._add_entry(path, key)
             keys[name] = key
             if is_folder:
                 subfolders.append((path, stale, is_newly_covered))
@@ -187,13 +209,14 @@ class Scanner:
             if name not in names:
                 self._drop(prefix + name, self._result.missing)
         self._result.folders[folder] = CachedFolder(keys, frozenset(skipped))
+        self._result.folders[folder].pack()
         return subfolders
 
-    def _add_entry(self, path: str, info: os.stat_result, key: StatKey) -> None:
-        if stat.S_ISREG(info.st_mode):
+    def _add_entry(self, path: str, key: StatKey) -> None:
+        if stat.S_ISREG(key[-1]):
             self._result.files.append((path, key))
             return
-        if (entry := entry_without_content(absolute_path(self._root, path), info)) is not None:
+        if (entry := entry_without_content(absolute_path(self._root, path), key[-1])) is not None:
             self._result.entries[path] = entry
 
     def _drop(self, path: str, dropped: list[str]) -> None:
@@ -215,8 +238,8 @@ class Scanner:
             self._deadline.check(self._n_files)
 
 
-def _stat_members(folder: str) -> list[tuple[str, os.stat_result]]:
-    """Return the names in a directory, with what `lstat` returns for them. Raises OSError.
+def _stat_members(folder: str, skipped: Collection[str]) -> dict[str, StatKey]:
+    """Return the names in a directory, with the keys of those that aren't `skipped`. Raises OSError.
 
     Their paths are resolved from the open directory: the whole path takes the system longer.
     """
@@ -224,34 +247,40 @@ def _stat_members(folder: str) -> list[tuple[str, os.stat_result]]:
     try:
         with os.scandir(folder if handle is None else handle) as scan:
             try:
-                return [(entry.name, entry.stat(follow_symlinks=False)) for entry in scan]
+                if not skipped:
+                    return {entry.name: key_of(entry.stat(follow_symlinks=False)) for entry in scan}
+                return {
+                    entry.name: () if entry.name in skipped else key_of(entry.stat(follow_symlinks=False))
+                    for entry in scan
+                }
             except OSError:  # one was just removed
                 pass
         with os.scandir(folder if handle is None else handle) as scan:
-            return [(entry.name, info) for entry in scan if (info := _lstat(entry)) is not None]
+            infos = {entry.name: () if entry.name in skipped else _lstat(entry) for entry in scan}
+            return {name: key for name, key in infos.items() if key is not None}
     finally:
         if handle is not None:
             os.close(handle)
 
 
-def _lstat(entry: "os.DirEntry[str]") -> os.stat_result | None:
+def _lstat(entry: "os.DirEntry[str]") -> StatKey | None:
     try:
-        return entry.stat(follow_symlinks=False)
+        return key_of(entry.stat(follow_symlinks=False))
     except OSError:
         return None
 
 
-def _rules_changed(names: set[str], changed_names: set[str], cached: CachedFolder) -> bool:
+def _rules_changed(names: Collection[str], changed_names: set[str], cached: CachedFolder) -> bool:
     """Return whether a directory's ignore file has changed, or a git repository appeared or disappeared."""
     if IGNORE_FILE in changed_names or (IGNORE_FILE in cached.keys and IGNORE_FILE not in names):
         return True
     return (".git" in names) != (".git" in cached.skipped)
 
 
-def entry_without_content(path: str, info: os.stat_result) -> Entry | None:
+def entry_without_content(path: str, st_mode: int) -> Entry | None:
     """Return the entry of a directory, a link or a special file; None if a link was just removed."""
-    mode = stat.S_IMODE(info.st_mode)
-    match stat.S_IFMT(info.st_mode):
+    mode = stat.S_IMODE(st_mode)
+    match stat.S_IFMT(st_mode):
         case stat.S_IFDIR:
             return Entry("folder", mode, 0, "")
         case stat.S_IFLNK:

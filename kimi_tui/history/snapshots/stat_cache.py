@@ -5,30 +5,48 @@ coarse, so a file that changed within `RACY_NS` before it was read is read again
 """
 
 import json
+import marshal
+import stat
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import attrgetter
 from os import stat_result
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.filesystem import FileSystem, replace_file
 from kimi_tui.history.snapshots.chunked_json import MAX_ITEMS, chunks, encode_compact, split_lines
-from kimi_tui.history.snapshots.entry import Entry, share_mode
+from kimi_tui.history.snapshots.entry import Entry
 
 RACY_NS = 2_000_000_000
+_SEPARATOR = "/"
+"""Between packed names: the only printable character that no name contains."""
+_VERSION = 0
+"""The format of packed keys: equal keys have equal bytes, and numbers have no limit."""
+_MAX_UNPACKED = 64
+"""Number of directories whose names are unpacked at the same time."""
 StatKey = tuple[int, ...]
 """(mtime, ctime, size, inode, mode) of a file, (mode,) of a directory, as returned by `os.stat`."""
-_SHARED_KEYS: dict[int, StatKey] = {}
-"""Keys of directories, by mode."""
 
 
 _ATTRIBUTES = ("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino", "st_mode")
 key_of: Callable[[stat_result], StatKey] = attrgetter(*_ATTRIBUTES)
 """Returns the key that shows whether a file has changed. Scans call it for each file."""
+
+
+def key_of_folder(mode: int) -> StatKey:
+    """Return the key of a directory."""
+    return (mode,)
+
+
+def is_folder_key(key: StatKey) -> bool:
+    """Return whether a key of any length is that of a directory."""
+    return bool(key) and stat.S_ISDIR(key[-1])
 
 
 def stable_key(key: StatKey) -> StatKey:
@@ -62,14 +80,60 @@ class WrittenFile(NamedTuple):
     key: StatKey
 
 
-@dataclass(slots=True)
 class CachedFolder:
-    """Cached stat data of one directory."""
+    """The keys of one directory. They are unpacked when they are needed, until `pack` is called."""
 
-    keys: dict[str, StatKey] = field(default_factory=dict)
-    """The key of each covered name. Names with an empty key have to be read again."""
-    skipped: frozenset[str] = frozenset()
-    """The ignored names."""
+    __slots__ = ("_folders", "_keys", "_names", "_packed", "skipped")
+
+    def __init__(
+        self, keys: Mapping[str, StatKey] = MappingProxyType({}), skipped: frozenset[str] = frozenset()
+    ) -> None:
+        self.skipped = skipped
+        """The ignored names."""
+        self._keys: dict[str, StatKey] | None = dict(keys)
+        self._names = ""
+        self._packed = b""
+        self._folders: tuple[int, ...] = ()
+        """Positions of the subdirectories."""
+
+    @property
+    def keys(self) -> dict[str, StatKey]:
+        """The key of each covered name. Names with an empty key have to be read again."""
+        if self._keys is None:
+            keys = marshal.loads(self._packed)  # written by `pack` in this process
+            self._keys = dict(zip(self._names.split(_SEPARATOR), keys, strict=True)) if keys else {}
+        return self._keys
+
+    def names(self) -> frozenset[str]:
+        """Return the covered names."""
+        if self._keys is not None:
+            return frozenset(self._keys)
+        return frozenset(self._names.split(_SEPARATOR) if self._names else ())
+
+    def pack(self) -> None:
+        """Pack the keys. The objects in `keys` are freed."""
+        if self._keys is None:
+            return
+        keys = [*self._keys.values()]
+        self._names = _SEPARATOR.join(self._keys)
+        self._packed = marshal.dumps(keys, _VERSION)
+        self._folders = tuple(number for number, key in enumerate(keys) if len(key) == 1)
+        self._keys = None
+
+    def unchanged_folders(self, names: Sequence[str], keys: Sequence[StatKey]) -> list[str] | None:
+        """Return the subdirectories if the directory still has these `names`, in this order, and `keys`.
+
+        Otherwise, or if it isn't packed, return None. The `keys` of directories are as long as those of
+        files.
+        """
+        if self._keys is not None or _SEPARATOR.join(names) != self._names or len(keys) != len(names):
+            return None
+        compared = [*keys]
+        for number in self._folders:
+            compared[number] = key_of_folder(keys[number][-1])
+        if marshal.dumps(compared, _VERSION) != self._packed:
+            return None
+        return [names[number] for number in self._folders]
 
 
 @dataclass(slots=True)
@@ -85,6 +149,21 @@ class StatCache:
         folder, _, name = path.rpartition("/")
         cached = self.folders.get(folder)
         return cached.keys.get(name) if cached is not None else None
+
+    def without_key(self, paths: Iterable[str]) -> set[str]:
+        """Return those of many paths that have no key."""
+        names_in = lru_cache(_MAX_UNPACKED)(lambda folder: self.folders[folder].names())
+        missing = set()
+        for path in paths:
+            folder, _, name = path.rpartition("/")
+            if folder not in self.folders or name not in names_in(folder):
+                missing.add(path)
+        return missing
+
+    def pack(self) -> None:
+        """Free the keys that were unpacked since the last call."""
+        for folder in self.folders.values():
+            folder.pack()
 
     def invalidate(self, path: str) -> None:
         """Make the next scan read a path again."""
@@ -106,23 +185,17 @@ def load_stat_cache(path: Path) -> tuple[StatCache, str] | None:
         lines = split_lines(zlib.decompress(path.read_bytes()))
         record = json.loads(next(lines))
         cache = StatCache(rules=str(record["rules"]))
+        folder = CachedFolder()
         for line in lines:
             for name, keys, skipped in json.loads(line):
-                folder = cache.folders.setdefault(name, CachedFolder(skipped=frozenset(skipped)))
-                folder.keys.update((file, share_numbers(key)) for file, key in keys.items())
+                if name not in cache.folders:
+                    folder.pack()
+                    folder = cache.folders[name] = CachedFolder(skipped=frozenset(skipped))
+                folder.keys.update((file, tuple(key)) for file, key in keys.items())
+        folder.pack()
         return cache, str(record["manifest"])
     except (OSError, zlib.error, ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def share_numbers(key: Sequence[int]) -> StatKey:
-    """Return a key that shares equal numbers with others: a cache may have 100,000 of them."""
-    if len(key) == 1:
-        return _SHARED_KEYS.setdefault(key[0], (key[0],))
-    if len(key) != len(_ATTRIBUTES):
-        return tuple(key)
-    mtime, ctime, size, inode, mode = key
-    return mtime, mtime if mtime == ctime else ctime, size, inode, share_mode(mode)
 
 
 def _lines(cache: StatCache) -> Iterator[bytes]:
@@ -136,5 +209,6 @@ def _lines(cache: StatCache) -> Iterator[bytes]:
             if filled > MAX_ITEMS:
                 yield encode_compact(line)
                 line, filled = [], 0
+        folder.pack()
     if line:
         yield encode_compact(line)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pytest
 
 from kimi_tui.history.snapshots.blob_store import BlobStore
+from kimi_tui.history.snapshots.capturing.change_watcher import ChangeWatcher
 from kimi_tui.history.snapshots.change_detection import detect_from_scan
 from kimi_tui.history.snapshots.coverage_rules import CoverageRules
 from kimi_tui.history.snapshots.deadline import ScanCanceled, ScanDeadline
@@ -165,7 +166,12 @@ def detect_all(
 ) -> dict[str, Entry | None]:
     """Return the changes found by a full scan of a working directory in which only `entries` are known."""
     scan = Scanner(
-        project.work, StatCache(), max_files=100, rules=CoverageRules(project.work), deadline=ScanDeadline()
+        project.work,
+        StatCache(),
+        max_files=100,
+        rules=CoverageRules(project.work),
+        deadline=ScanDeadline(),
+        watcher=ChangeWatcher(()),
     ).run()
     result = detect_from_scan(
         project.work, scan, entries=entries, blobs=project.store.blobs, limits=limits, deadline=deadline

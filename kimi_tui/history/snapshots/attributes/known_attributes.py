@@ -14,6 +14,11 @@ class KnownAttributes:
         self.changed: dict[str, FileAttributes | None] = {}
         """Those that aren't recorded yet."""
 
+    @property
+    def has_hard_links(self) -> bool:
+        """Whether a file has several names."""
+        return any(each.n_names > 1 for each in self.current.values())
+
     def note(self, attributes: Attributes) -> None:
         """Note the attributes of files that were read."""
         for path, each in attributes.items():

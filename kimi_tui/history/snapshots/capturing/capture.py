@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from itertools import chain
 from types import MappingProxyType
 
 from kimi_tui.base.gc_control import gc_paused
@@ -12,6 +12,7 @@ from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.history.snapshots.attributes.known_attributes import KnownAttributes
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.history.snapshots.capturing.capture_result import CaptureResult
+from kimi_tui.history.snapshots.capturing.change_watcher import ChangeWatcher
 from kimi_tui.history.snapshots.capturing.known_paths import KnownPaths
 from kimi_tui.history.snapshots.capturing.other_names import add_other_names
 from kimi_tui.history.snapshots.capturing.partial_coverage import PartialCoverage
@@ -70,6 +71,7 @@ class Capture:
         self._unreadable: dict[str, str] = {}
         self._coverage = PartialCoverage(store.work_dir, retry_s=limits.retry_scan_s)
         self._states = StateRecorder(store, self._known_paths, self._coverage)
+        self._watcher = ChangeWatcher([absolute_path(store.work_dir, start) for start in ("", *added_dirs)])
 
     @property
     def partial_coverage_reason(self) -> str:
@@ -155,7 +157,8 @@ class Capture:
         for other authors, they are detected. With `interrupted`, a full scan
         attributes changes before its end to that call, and later ones to the user or a program that it left.
         Raises ScanCanceled if `deadline` is canceled, and TooManyFiles if there are more than `max_files`.
-        After a scan that took too long, only files named by tools are covered.
+        After a scan that took too long, only files named by tools are covered. In a large project, a scan is
+        skipped if the system knows that it would find nothing, unless `author` is a tool.
         """
         if paths is not None and (
             self._states.head is not None or not self._known_paths.is_complete or self.partial_coverage_reason
@@ -183,7 +186,8 @@ class Capture:
             return result
         n_read = 0
         with gc_paused(should_freeze=lambda: n_read > _GC_FREEZE_FILES):
-            scan, detected = self._detect_all(deadline or ScanDeadline(), max_files)
+            may_skip = not author.is_tool and interrupted is None
+            scan, detected = self._detect_all(deadline or ScanDeadline(), max_files, may_skip=may_skip)
             n_read = detected.n_read
             return self._record(author, scan, detected, always=always, interrupted=interrupted)
 
@@ -208,7 +212,7 @@ class Capture:
         scan = PathScanner(
             str(self._root),
             entries=self._states.entries,
-            ignored=IgnoredPaths(_build_rules(self._root, self._added_dirs, self._limits)),
+            ignored=IgnoredPaths(self._build_rules()),
             known_key=self._key,
             deadline=deadline,
         ).run(paths)
@@ -231,16 +235,19 @@ class Capture:
         finally:
             self._states.likely_renames = NO_RENAMES
 
-    def save(self) -> None:
-        """Save the stat cache for the next session."""
+    def close(self) -> None:
+        """Save the stat cache for the next session. Raises OSError."""
+        self._watcher.close()
         if not self._known_paths.is_complete:
             return
         if self._states.head is not None and self._strays is not None and not self.partial_coverage_reason:
             save_stat_cache(self._store.fs, self._store.stat_cache_file, self._stat_cache, self._states.head)
 
     def _detect_all(
-        self, deadline: ScanDeadline, max_files: int | None
+        self, deadline: ScanDeadline, max_files: int | None, *, may_skip: bool
     ) -> tuple[Scan | None, DetectedChanges]:
+        if may_skip and self._is_quiet():
+            return None, self._detect_strays(set(self._strays or ()), DetectedChanges())
         if self._coverage.may_scan:
             try:
                 scan, detected = self._detect_with_scan(deadline, max_files or self._limits.files)
@@ -261,6 +268,17 @@ class Capture:
                 return scan, detected
         return None, self._detect_strays(self._known_strays(), DetectedChanges())
 
+    def _is_quiet(self) -> bool:
+        """Return whether a scan would find nothing, except changes of `_strays`."""
+        return (
+            self._watcher.is_quiet()
+            and self._strays is not None
+            and self._known_paths.is_complete
+            and not self.partial_coverage_reason
+            and not self.attributes.has_hard_links  # a change through a name elsewhere isn't reported
+            and self._build_rules().stamp == self._stat_cache.rules
+        )
+
     def _known_strays(self) -> set[str]:
         """Return the paths to look at without a full scan."""
         return set(self._strays or ()) if self._coverage.is_slow else set(self._states.entries)
@@ -269,13 +287,17 @@ class Capture:
         base: dict[str, Entry] = {}
         if not self._known_paths.is_complete:
             base, self._stat_cache = self._known_paths.load_base(self._store)
+        is_watched = len(self._states.entries) >= self._limits.watched_files
+        if is_watched:
+            self._watcher.begin_scan()
         scanner = Scanner(
             self._root,
             self._stat_cache,
             max_files=max_files,
-            rules=_build_rules(self._root, self._added_dirs, self._limits),
+            rules=self._build_rules(),
             added_dirs=self._added_dirs,
             deadline=deadline,
+            watcher=self._watcher,
         )
         scan = scanner.run()
         detected = detect_from_scan(
@@ -287,6 +309,8 @@ class Capture:
             deadline=deadline,
         )
         self._unreadable = scan.unreadable
+        if is_watched and not detected.is_deferred:
+            self._watcher.finish_scan()
         if not self._known_paths.is_complete:
             self._known_paths.attribute_found(base, self._states.entries, scan, detected)
         return scan, detected
@@ -306,13 +330,11 @@ class Capture:
             scan.apply_to(self._stat_cache)
             update_cache(self._stat_cache, detected)
             candidates = self._states.entries.keys() if self._strays is None else self._strays
+            ignored = (path for path in scan.newly_ignored if path in self._states.entries)
             self._strays = {
                 path
-                for path in (
-                    *candidates,
-                    *(path for path in scan.newly_ignored if path in self._states.entries),
-                )
-                if self._key(path) is None and path not in detected.changes and not self._is_unreadable(path)
+                for path in self._stat_cache.without_key(chain(candidates, ignored))
+                if path not in detected.changes and not self._is_unreadable(path)
             }
             self._detect_strays(self._strays, detected)
         else:
@@ -327,6 +349,8 @@ class Capture:
             # Without a cache, the next capture detects the same changes again.
             self._stat_cache, self._strays = StatCache(), None
             raise
+        finally:
+            self._stat_cache.pack()
 
     def _detect_strays(self, strays: set[str], detected: DetectedChanges) -> DetectedChanges:
         if strays:
@@ -341,6 +365,12 @@ class Capture:
             detected.changes |= {path: entry for path, entry in more.changes.items() if path in strays}
             self._stray_keys = {path: more.keys[path] for path in strays}
         return detected
+
+    def _build_rules(self) -> CoverageRules:
+        limits = self._limits
+        return CoverageRules(
+            self._root, added_dirs=self._added_dirs, exclude=limits.exclude, own_dir=limits.own
+        )
 
     def _key(self, path: str) -> StatKey | None:
         return self._stat_cache.key(path)
@@ -412,7 +442,3 @@ def _separate_later_changes(
         else:
             del detected.changes[path]
     return later
-
-
-def _build_rules(root: Path, added_dirs: Sequence[str], limits: SnapshotLimits) -> CoverageRules:
-    return CoverageRules(root, added_dirs=added_dirs, exclude=limits.exclude, own_dir=limits.own)

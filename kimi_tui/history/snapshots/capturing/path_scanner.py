@@ -72,7 +72,7 @@ class PathScanner:
         if stat.S_ISREG(info.st_mode):
             if known is None or self._known_key(path) != key:
                 self._result.files.append((path, key))
-        elif (entry := entry_without_content(absolute_path(self._root, path), info)) is not None:
+        elif (entry := entry_without_content(absolute_path(self._root, path), info.st_mode)) is not None:
             self._result.entries[path] = entry
 
     def _drop(self, path: str, known: Entry | None) -> None:

@@ -140,6 +140,8 @@ def _changed_inodes(
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Return the inodes of changed files before `scan`, and those after it, if they are known."""
     old = {path: inode_of(key) for path in detected.changes if (key := cache.key(path))}
+    if not old:
+        return {}, {}
     new: dict[str, int] = {}
     for path, entry in detected.changes.items():
         folder, _, name = path.rpartition("/")
