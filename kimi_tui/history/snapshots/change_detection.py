@@ -17,7 +17,7 @@ from kimi_tui.history.snapshots.file_content import store_content
 from kimi_tui.history.snapshots.limits import SnapshotLimits
 from kimi_tui.history.snapshots.path_aliases import PathAliases
 from kimi_tui.history.snapshots.scanner import Scan
-from kimi_tui.history.snapshots.stat_cache import StatCache, StatKey, key_of, size_of, stable_key
+from kimi_tui.history.snapshots.stat_cache import StatCache, StatKey, key_of, size_of, stable_key, unpack_key
 
 _CHECK_EVERY = 32
 _PACK_FILES = 16
@@ -81,17 +81,18 @@ def detect_from_scan(
     free_space, limit = limits.total, limits.file
     n_files = len(scan.files)
     large = max_whole_size(blobs)
-    n_bytes = sum(size_of(key) for _, key in scan.files if size_of(key) <= limits.file)
+    n_bytes = sum(size for _, key in scan.files if (size := size_of(unpack_key(key))) <= limits.file)
     is_bulk = n_files >= _BULK_FILES or n_bytes >= _BULK_BYTES
     with (
         blobs.bulk_writer(uncompressed=is_bulk)
         if is_bulk or n_files >= _PACK_FILES
         else nullcontext(blobs) as sink
     ):
-        scan.files.sort(key=lambda file: max(size_of(file[1]), large))
+        scan.files.sort(key=lambda file: max(size_of(unpack_key(file[1])), large))
         scan.files.reverse()
         for number in range(n_files):
-            path, stat_key = scan.files.pop()
+            path, packed = scan.files.pop()
+            stat_key = unpack_key(packed)
             size = size_of(stat_key)
             is_large = size > large
             if is_large or number % _CHECK_EVERY == 0:

@@ -24,6 +24,7 @@ from kimi_tui.history.snapshots.stat_cache import (
     is_folder_key,
     key_of,
     key_of_folder,
+    pack_key,
 )
 
 _NOTHING = CachedFolder()
@@ -47,8 +48,8 @@ class TooManyFiles(Exception):
 class Scan:
     """The result of a walk."""
 
-    files: list[tuple[str, StatKey]] = field(default_factory=list)
-    """Regular files that are new or may have changed, with their current keys."""
+    files: list[tuple[str, bytes]] = field(default_factory=list)
+    """Regular files that are new or may have changed, with their current keys, packed."""
     entries: dict[str, Entry] = field(default_factory=dict)
     """Everything else that is new or may have changed: directories, links, special files."""
     missing: list[str] = field(default_factory=list)
@@ -214,7 +215,7 @@ class Scanner:
 
     def _add_entry(self, path: str, key: StatKey) -> None:
         if stat.S_ISREG(key[-1]):
-            self._result.files.append((path, key))
+            self._result.files.append((path, pack_key(key)))
             return
         if (entry := entry_without_content(absolute_path(self._root, path), key[-1])) is not None:
             self._result.entries[path] = entry

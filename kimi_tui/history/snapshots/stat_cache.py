@@ -49,6 +49,17 @@ def is_folder_key(key: StatKey) -> bool:
     return bool(key) and stat.S_ISDIR(key[-1])
 
 
+def pack_key(key: StatKey) -> bytes:
+    """Return a key as one object, for many keys that are needed only once more."""
+    return marshal.dumps(key, _VERSION)
+
+
+def unpack_key(packed: bytes) -> StatKey:
+    """Return a key that `pack_key` packed."""
+    key: StatKey = marshal.loads(packed)
+    return key
+
+
 def stable_key(key: StatKey) -> StatKey:
     """Return the key to cache for a file that is read now; empty if it changed too recently to be cached."""
     mtime, ctime, *_ = key

@@ -1,6 +1,7 @@
 """Capture of snapshots: detects changes in the working directory and records them with their author."""
 
 import os
+from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -303,7 +304,7 @@ class Capture:
         detected = detect_from_scan(
             self._root,
             scan,
-            entries={**base, **self._states.entries} if base else self._states.entries,
+            entries=ChainMap(self._states.entries, base) if base else self._states.entries,
             blobs=self._store.blobs,
             limits=self._limits,
             deadline=deadline,

@@ -1,6 +1,7 @@
 """The paths that a state knows about. An incomplete state lists only paths that were looked at."""
 
 from collections.abc import Collection
+from typing import cast
 
 from kimi_tui.history.snapshots.change_detection import DetectedChanges
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
@@ -54,19 +55,23 @@ class KnownPaths:
             return {}, StatCache()
         for path in self._seen:
             cache.invalidate(path)
-        base = {
-            path: entry
-            for path, entry in entries.items()
-            if path not in self._seen and cache.key(path) is not None
-        }
-        return base, cache
+            entries.pop(path, None)
+        for path in cache.without_key(entries):
+            del entries[path]
+        cache.pack()
+        return entries, cache
 
-    def attribute_found(self, base: Entries, entries: Entries, scan: Scan, detected: DetectedChanges) -> None:
-        """Record files that only the first scan has found as covered, not as changed."""
-        found: dict[str, Entry | None] = {**base, **dict.fromkeys(scan.newly_ignored)}
-        for path in [path for path in detected.changes if path not in self._seen]:
-            found[path] = detected.changes.pop(path)
-        detected.coverage |= {
-            path: entry for path, entry in found.items() if entry is not None and path not in entries
-        }
+    def attribute_found(
+        self, base: dict[str, Entry], entries: Entries, scan: Scan, detected: DetectedChanges
+    ) -> None:
+        """Record files that only the first scan has found as covered, not as changed. Changes `base`."""
+        unseen = [path for path in detected.changes if path not in self._seen]
+        for path in (*unseen, *scan.newly_ignored, *entries):
+            base.pop(path, None)
+        for path in unseen:
+            entry = detected.changes.pop(path)
+            if entry is not None and path not in entries:
+                base[path] = entry
+        base |= {path: entry for path, entry in detected.coverage.items() if entry and path not in base}
+        detected.coverage = cast("dict[str, Entry | None]", base)  # not copied: it may have 100,000 items
         detected.is_complete = True

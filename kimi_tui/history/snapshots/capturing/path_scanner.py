@@ -8,7 +8,7 @@ from kimi_tui.history.snapshots.coverage_rules import IgnoredPaths
 from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entries, Entry, absolute_path, parents_of
 from kimi_tui.history.snapshots.scanner import Scan, entry_without_content
-from kimi_tui.history.snapshots.stat_cache import StatKey, key_of
+from kimi_tui.history.snapshots.stat_cache import StatKey, key_of, pack_key
 
 _CHECK_EVERY = 256
 
@@ -71,7 +71,7 @@ class PathScanner:
         key = key_of(info)
         if stat.S_ISREG(info.st_mode):
             if known is None or self._known_key(path) != key:
-                self._result.files.append((path, key))
+                self._result.files.append((path, pack_key(key)))
         elif (entry := entry_without_content(absolute_path(self._root, path), info.st_mode)) is not None:
             self._result.entries[path] = entry
 
