@@ -42,6 +42,7 @@ from kimi_tui.wire.events import (
     SessionInfo,
     TurnEnd,
 )
+from kimi_tui.wire.review import ReadPlannedFile
 from kimi_tui.wire.why import ExplainLine
 
 _POLL_S = 0.7
@@ -132,6 +133,8 @@ class ReadOnlyEngine:
                     await self._timeline.send_branch(branch)
                 case Compare(before=before, after=after):
                     await self._timeline.compare(before, after)
+                case ReadPlannedFile():
+                    await self._timeline.read_file(command)
                 case ExplainLine():
                     await self._timeline.explain_line(command)
                 case _ if isinstance(command, TimelineCommand):

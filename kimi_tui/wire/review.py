@@ -70,16 +70,16 @@ class ReviewChanges(BaseCommand):
 
 @frozen
 class ReadPlannedFile(BaseCommand):
-    """Read the diff and the hunks of one file of a RevertPlan or ChangeReview. The reply is a
+    """Read the diff and the hunks of one file of a RevertPlan, ChangeReview or Comparison. The reply is a
     PlannedFileContent.
 
-    Plans and reviews are kept until several newer ones have been sent.
+    They are kept until several newer ones have been sent.
     """
 
     scheduling = "plan"
 
     plan: str
-    """The id of the plan or review; empty for the latest review."""
+    """The id of the plan, review or comparison; empty for the latest review."""
     path: str
     """The file as named in the plan, or its number there, from 1."""
 

@@ -306,6 +306,8 @@ class ComparedFile:
     by: WhoChanged = ""
     no_diff: str = ""
     """Why there is no `diff`, if the change doesn't show it."""
+    is_on_request: bool = False
+    """Whether its diff is missing because it is sent only on request, by ReadPlannedFile."""
 
 
 @frozen
@@ -318,6 +320,8 @@ class Comparison:
     files: tuple[ComparedFile, ...] = ()
     note: str = ""
     """Why there is nothing to compare, or what isn't covered."""
+    id: str = ""
+    """Names the comparison in ReadPlannedFile; empty if no diff is sent on request."""
 
 
 @frozen

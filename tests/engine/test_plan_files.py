@@ -56,16 +56,25 @@ async def test_the_diffs_of_files_after_the_hundredth_are_read_on_request(
             assert len(files) == 121
             assert all(file.diff is not None and file.no_diff == "" for file in files[:100])
             assert all(file.diff is None for file in files[100:])
-        assert {file.no_diff for file in compared.files[100:]} == {
-            "No diff: only the first 100 files have one."
-        }
-        assert {file.is_on_request for file in plan[:100]} == {False}
-        assert {file.is_on_request for file in plan[100:]} == {True}
-        shown = client.all(RevertPlan)[-1]
-        read = await client.run_command(ReadPlannedFile(shown.id, "215.txt"), PlannedFileContent)
-        assert read.number == 116
-        assert read.file.diff is not None
-        assert len(read.file.hunks) == 1
+            assert {file.is_on_request for file in files[:100]} == {False}
+            assert {file.is_on_request for file in files[100:]} == {True}
+        (work_dir / "215.txt").write_text("changed after the comparison\n")
+        for shown, texts in ((client.all(RevertPlan)[-1], ("text\n", "")), (compared, ("", "text\n"))):
+            read = await client.run_command(ReadPlannedFile(shown.id, "215.txt"), PlannedFileContent)
+            assert (read.plan, read.number) == (shown.id, 116)
+            assert read.file.diff is not None
+            assert (read.file.diff.old_text, read.file.diff.new_text) == texts
+            assert len(read.file.hunks) == 1
+
+
+async def test_a_short_comparison_has_all_diffs(work_dir: Path, data_dir: Path) -> None:
+    async with session(
+        work_dir, data_dir, *shell_turn("for n in $(seq 100); do echo x > $n; done")
+    ) as client:
+        await client.ask("change the files")
+        compared = await client.run_command(Compare(prompt_checkpoint(client, 0)), Comparison)
+    assert compared.id == ""
+    assert all(file.diff is not None for file in compared.files)
 
 
 async def test_a_file_without_a_diff_has_the_true_reason(work_dir: Path, data_dir: Path) -> None:

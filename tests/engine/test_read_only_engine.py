@@ -38,6 +38,7 @@ from kimi_tui.wire.events import (
     SessionInfo,
     TurnBegin,
 )
+from kimi_tui.wire.review import PlannedFileContent, ReadPlannedFile
 from kimi_tui.wire.session_list import SessionList
 from kimi_tui.wire.timeline import BranchContent, Comparison, Timeline
 from tests.engine.engine_client import EngineClient, session, text_reply, tool_calls
@@ -256,6 +257,24 @@ async def test_branches_and_files_can_be_read_but_not_reverted(tmp_path: Path) -
             error = await listener.answer(RunSlash(f"revert {first}"), Notification)
             assert "read-only" in error.title
         assert (work / "a").read_text() == "one\n"
+
+
+async def test_diffs_after_the_hundredth_can_be_read(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    write = tool_calls(("Bash", {"command": "for n in $(seq 100 220); do echo text > $n.txt; done"}))
+    async with session(work, tmp_path / "data", write, text_reply("done"), text_reply("then")) as client:
+        await client.ask("write them")
+        await client.ask("and then?")
+        first, second = [it.id for it in client.all(CheckpointCreated) if it.kind == "user"]
+        async with open_read_only_client(work, id_of(client), data_dir=tmp_path / "data") as listener:
+            compared = await listener.answer(Compare(first, second), Comparison)
+            assert [file.path for file in compared.files if file.is_on_request] == [
+                f"{number}.txt" for number in range(200, 221)
+            ]
+            read = await listener.answer(ReadPlannedFile(compared.id, "215.txt"), PlannedFileContent)
+            assert read.file.diff is not None
+            assert (read.file.diff.old_text, read.file.diff.new_text) == ("", "text\n")
 
 
 async def test_a_directory_without_sessions_is_an_error(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def _compare_with_start(
 
     to_start = StateDifferences(history.manifests).between(now, start)
     covered = {*history.manifests.entries(start), *history.manifests.entries(now)}
-    comparison = compare_states(history, 0, None, start, now)
+    comparison = compare_states(history, 0, None, start, now, n_diffs=None)
     lines = [
         f"{file.path}: {line}"
         for file in comparison.files

@@ -16,6 +16,7 @@ from kimi_tui.engine.timeline.patch import build_patch, write_patch
 from kimi_tui.engine.timeline.publisher import TimelinePublisher, build_node
 from kimi_tui.engine.timeline.revert_executor import CANCELED_NOTE
 from kimi_tui.engine.timeline.revert_target import find_checkpoint
+from kimi_tui.engine.timeline.shown_plans import ShownPlans
 from kimi_tui.history.branch import Branch
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
@@ -42,8 +43,10 @@ class TimelineCommands:
         files: SessionFiles,
         timeline_publisher: TimelinePublisher,
         todos: SessionTodos,
+        shown_plans: ShownPlans,
         sender: EventSender,
     ) -> None:
+        self._shown_plans = shown_plans
         self._session = session
         self._store = store
         self._context = context
@@ -82,7 +85,9 @@ class TimelineCommands:
     async def compare(self, before: int, after: int | None) -> None:
         """Send the differences between two checkpoints, or between one and now."""
         try:
-            comparison = await compare_checkpoints(self._context, self._files, before, after)
+            comparison = await compare_checkpoints(
+                self._context, self._files, before, after, shown_plans=self._shown_plans
+            )
         except asyncio.CancelledError:
             self._sender.send(Comparison(before, after, note=CANCELED_NOTE))
             raise

@@ -6,13 +6,14 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.coverage import describe_coverage
 from kimi_tui.engine.files.session_files import SessionFiles
-from kimi_tui.engine.timeline.file_diff import MAX_DIFFS, build_diff
+from kimi_tui.engine.timeline.file_diff import DIFF_ON_REQUEST, MAX_DIFFS, build_diff
 from kimi_tui.engine.timeline.revert_messages import display_item_path
 from kimi_tui.engine.timeline.revert_target import find_checkpoint, unavailable_reason
+from kimi_tui.engine.timeline.shown_plans import ShownPlans
 from kimi_tui.history.checkpoint_tree import CheckpointTree
 from kimi_tui.history.context import Context
 from kimi_tui.history.snapshots.entry import Changes
-from kimi_tui.history.snapshots.plan import Action, PlanItem
+from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.wire.timeline import ComparedFile, Comparison
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ _CHANGE_KINDS: dict[str, Literal["added", "removed", "changed"]] = {"recreate": 
 
 
 async def compare_checkpoints(
-    context: Context, files: SessionFiles, before: int, after: int | None
+    context: Context, files: SessionFiles, before: int, after: int | None, *, shown_plans: ShownPlans
 ) -> Comparison:
-    """Return how the files differ.
+    """Return how the files differ. Diffs after the first `MAX_DIFFS` can be read from `shown_plans`.
 
     Raises: KimiTuiError if a checkpoint doesn't exist. SessionError.
     """
@@ -32,7 +33,9 @@ async def compare_checkpoints(
     if isinstance(states, Comparison):
         return states
     try:
-        return await files.worker.use(_compare_resolved_states, before, after, states)
+        differences, note = await files.worker.use(_find_differences, states)
+        shown = shown_plans.add_if_long(differences)
+        return await files.worker.use(build_comparison, before, after, differences, note=note, shown=shown)
     except KimiTuiError as error:
         return Comparison(before, after, note=str(error))
 
@@ -47,27 +50,62 @@ def resolve_states(tree: CheckpointTree, before: int, after: int | None) -> list
     return Comparison(before, after, note=reason) if reason else states
 
 
-def _compare_resolved_states(
-    history: "FileHistory", before: int, after: int | None, states: list[str]
-) -> Comparison:
-    if after is not None:
-        return compare_states(history, before, after, *states)
-    latest = history.capture().manifest
-    return compare_states(history, before, after, states[0], latest, note=describe_coverage(history))
+def _find_differences(history: "FileHistory", states: list[str]) -> "tuple[Plan, str]":
+    """Return what leads from the first state to the second one or to now, and what isn't covered."""
+    if len(states) > 1:
+        return find_differences(history, *states), ""
+    return find_differences(history, states[0], history.capture().manifest), describe_coverage(history)
 
 
-def compare_states(
-    history: "FileHistory", before: int, after: int | None, old: str, new: str, *, note: str = ""
-) -> Comparison:
-    """Return how the files differ between two states.
+def find_differences(history: "FileHistory", old: str, new: str) -> "Plan":
+    """Return what leads from one state to another.
 
     Raises: KimiTuiError if one of the states is no longer stored.
     """
-    differing = tuple(
-        _build_compared_file(history, item, number=number)
-        for number, item in enumerate(history.difference(old, new))
+    return Plan(new, old, tuple(history.difference(old, new)))
+
+
+def build_comparison(
+    history: "FileHistory",
+    before: int,
+    after: int | None,
+    differences: "Plan",
+    *,
+    note: str = "",
+    shown: str = "",
+    n_diffs: int | None = MAX_DIFFS,
+) -> Comparison:
+    """Return the differences as front ends see them.
+
+    Without `n_diffs`, all files have their diffs. `shown` is the id from which the other ones can be read;
+    without it, those files have the reason why they lack one.
+    """
+    return Comparison(
+        before,
+        after,
+        tuple(
+            _build_compared_file(history, item, has_diff=n_diffs is None or number < n_diffs, shown=shown)
+            for number, item in enumerate(differences.items)
+        ),
+        note,
+        shown,
     )
-    return Comparison(before, after, differing, note)
+
+
+def compare_states(
+    history: "FileHistory",
+    before: int,
+    after: int | None,
+    old: str,
+    new: str,
+    *,
+    n_diffs: int | None = MAX_DIFFS,
+) -> Comparison:
+    """Return how the files differ between two states; see `build_comparison`.
+
+    Raises: KimiTuiError if one of the states is no longer stored.
+    """
+    return build_comparison(history, before, after, find_differences(history, old, new), n_diffs=n_diffs)
 
 
 def compare_items(history: "FileHistory", before: Changes, after: Changes) -> tuple[ComparedFile, ...]:
@@ -81,17 +119,30 @@ def compare_items(history: "FileHistory", before: Changes, after: Changes) -> tu
         added, removed = (0, 0) if old is None or new is None else count_changed_lines(old, new)
         action: Action = "delete" if then is None else "recreate" if now is None else "restore"
         item = PlanItem(path=path, action=action, now=now, then=then, added=added, removed=removed)
-        files.append(_build_compared_file(history, item, number=number))
+        files.append(_build_compared_file(history, item, has_diff=number < MAX_DIFFS))
     return tuple(files)
 
 
-def _build_compared_file(history: "FileHistory", item: PlanItem, *, number: int) -> ComparedFile:
+def _build_compared_file(
+    history: "FileHistory", item: PlanItem, *, has_diff: bool, shown: str = ""
+) -> ComparedFile:
     path = display_item_path(item)
     if item.action == "not covered":
         return ComparedFile(path, "not covered", note=item.note, by=item.by)
-    if number < MAX_DIFFS:
+    diff, no_diff = None, ""
+    if has_diff:
         diff, no_diff = build_diff(history, item)
+    elif shown:
+        no_diff = DIFF_ON_REQUEST
     else:
-        diff, no_diff = None, msg("No diff: only the first {count} files have one.", count=MAX_DIFFS)
-    change = _CHANGE_KINDS.get(item.action, "changed")
-    return ComparedFile(path, change, item.added, item.removed, diff, by=item.by, no_diff=no_diff)
+        no_diff = msg("No diff: only the first {count} files have one.", count=MAX_DIFFS)
+    return ComparedFile(
+        path,
+        _CHANGE_KINDS.get(item.action, "changed"),
+        item.added,
+        item.removed,
+        diff,
+        by=item.by,
+        no_diff=no_diff,
+        is_on_request=not has_diff and bool(shown),
+    )

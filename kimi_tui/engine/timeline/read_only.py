@@ -1,7 +1,6 @@
 """Timeline of a session that is open read-only: shows and compares checkpoints, but can't revert."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,13 +8,14 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.session.notices import build_notice
 from kimi_tui.engine.timeline.commands import format_branch, format_checkpoint
-from kimi_tui.engine.timeline.compare import compare_states, resolve_states
+from kimi_tui.engine.timeline.compare import build_comparison, find_differences, resolve_states
 from kimi_tui.engine.timeline.publisher import (
     build_branch_content,
     build_node,
     full_timeline,
     newest_timeline,
 )
+from kimi_tui.engine.timeline.shown_plans import ShownPlans
 from kimi_tui.engine.why.why_service import explain_stored_line
 from kimi_tui.history.check_log import read_step_checks
 from kimi_tui.history.checkpoint_tree import CheckpointNode, CheckpointTree
@@ -26,6 +26,7 @@ from kimi_tui.history.session_state import SessionState
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.step_summary import summarize_step
 from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.review import PlannedFileContent, ReadPlannedFile
 from kimi_tui.wire.timeline import Comparison, TimelineNode
 from kimi_tui.wire.why import ExplainLine
 
@@ -57,6 +58,7 @@ class ReadOnlyTimeline:
         self._is_requested = False
         self._state: ConversationState | None = None
         """Latest state, kept because reading a long conversation again is slow."""
+        self._shown_plans = ShownPlans()
 
     async def update(self, state: ConversationState) -> None:
         """Store the new state of the conversation, and send its timeline if it has been requested.
@@ -81,6 +83,16 @@ class ReadOnlyTimeline:
         Raises: KimiTuiError if a checkpoint doesn't exist. SessionError.
         """
         self._sender.send(await asyncio.to_thread(self._compare, before, after))
+
+    async def read_file(self, command: ReadPlannedFile) -> None:
+        """Send a file of a comparison with its diff and hunks. Raises KimiTuiError."""
+        self._sender.send(await asyncio.to_thread(self._read_file, command))
+
+    def _read_file(self, command: ReadPlannedFile) -> PlannedFileContent:
+        from kimi_tui.engine.review.review_queries import read_planned_file
+
+        shown = self._shown_plans.find(command.plan)
+        return read_planned_file(self._open_history(self._read_tree()[1]), shown, command.path)
 
     async def explain_line(self, command: ExplainLine) -> None:
         """Send who wrote a line, according to the states that are stored. Raises KimiTuiError."""
@@ -187,10 +199,11 @@ class ReadOnlyTimeline:
             return states
         history = self._open_history(tree)
         try:
-            if after is not None:
-                return compare_states(history, before, after, *states)
-            newest = history.newest or states[0]
-            comparison = compare_states(history, before, after, states[0], newest, note=_LAST_SEEN_NOTE)
-            return comparison if comparison.files else replace(comparison, note=_NO_DIFFERENCE_NOTE)
+            new = states[1] if after is not None else history.newest or states[0]
+            differences = find_differences(history, states[0], new)
+            shown = self._shown_plans.add_if_long(differences)
+            note = _LAST_SEEN_NOTE if differences.items else _NO_DIFFERENCE_NOTE
+            note = note if after is None else ""
+            return build_comparison(history, before, after, differences, note=note, shown=shown)
         except KimiTuiError as error:
             return Comparison(before, after, note=str(error))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.engine.files.coverage import display_path, unique_path
-from kimi_tui.engine.timeline.file_diff import MAX_DIFFS, build_diff
+from kimi_tui.engine.timeline.file_diff import DIFF_ON_REQUEST, MAX_DIFFS, build_diff
 from kimi_tui.history.message_history import is_note
 from kimi_tui.history.snapshots.plan import Plan, PlanItem
 from kimi_tui.wire.timeline import PlannedAction, PlannedChoice, PlannedFile, RevertReason, RevertScope
@@ -60,9 +60,7 @@ def build_file_without_diff(item: PlanItem) -> PlannedFile:
         ticked=item.is_selected,
         note=item.note,
         by=item.by,
-        no_diff=msg("The diff isn't shown yet: there are many files.")
-        if item.action != "not covered"
-        else "",
+        no_diff=DIFF_ON_REQUEST if item.action != "not covered" else "",
         choices=tuple(PlannedChoice(it.choice) for it in item.versions),
         choice=item.default_choice if item.versions else None,
         renamed_to=_display_as(item, item.renamed_to) if item.renamed_to else "",

@@ -116,6 +116,7 @@ class TimelineService:
             files=self.files,
             todos=todos,
             timeline_publisher=self.publisher,
+            shown_plans=shown_plans,
             sender=sender,
         )
         self.review = ReviewService(

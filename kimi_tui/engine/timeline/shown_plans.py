@@ -1,4 +1,4 @@
-"""Plans that front ends show, kept so that the diffs of single files can be read later."""
+"""Plans and comparisons that front ends show, kept so that the diffs of single files can be read later."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,7 @@ from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_uid
 from kimi_tui.base.message_text import msg
+from kimi_tui.engine.timeline.file_diff import MAX_DIFFS
 from kimi_tui.engine.timeline.revert_messages import display_item_path
 from kimi_tui.history.snapshots.plan import Plan, PlanItem
 
@@ -54,6 +55,10 @@ class ShownPlans:
         for oldest in list(self._plans)[:-_MAX_PLANS]:
             del self._plans[oldest]
         return shown.id
+
+    def add_if_long(self, differences: Plan) -> str:
+        """Keep the files of a comparison if some of their diffs are sent only on request. Return its id."""
+        return self.add(differences, is_now=False) if len(differences.items) > MAX_DIFFS else ""
 
     def find(self, plan_id: str) -> ShownPlan:
         """Return a plan; with an empty id, the latest review. Raises KimiTuiError."""

@@ -1,5 +1,7 @@
 """Dialog that shows how the files differ between two checkpoints, or between a checkpoint and now."""
 
+from dataclasses import replace
+
 from textual.content import Content
 
 from kimi_tui.base.frozen import frozen
@@ -15,6 +17,7 @@ from kimi_tui.tui.timeline.query_dialog import Reply, TimelineQueries
 from kimi_tui.tui.timeline.row_renderer import checkpoint_title
 from kimi_tui.tui.widgets.key_hints import KeyHint
 from kimi_tui.wire.commands import Compare, WritePatch
+from kimi_tui.wire.review import PlannedFileContent, ReadPlannedFile
 from kimi_tui.wire.timeline import Comparison, PatchWritten, TimelineNode
 
 
@@ -45,6 +48,9 @@ class ChangesDialog(FilesDialog[str | ReviewRequested | None]):
         self._after = after.id if after is not None else None
         self._can_write = not host.state.read_only
         self._summary = Content()
+        self._comparison_id = ""
+        self._missing: set[str] = set()
+        """Paths of the files whose diffs haven't been requested yet."""
 
     def on_mount(self) -> None:
         """Request the comparison."""
@@ -55,13 +61,34 @@ class ChangesDialog(FilesDialog[str | ReviewRequested | None]):
         match reply:
             case Comparison():
                 self._show_comparison(reply)
+            case PlannedFileContent():
+                self._add_diff(reply)
             case PatchWritten():
                 headline = Content.styled(sanitize_line(patch_text(reply)[0]), "$success")
                 self.show_summary(Content.assemble(self._summary, " · ", headline))
             case _:
                 pass
 
+    def show_detail(self, row: FileListRow | None) -> None:
+        """Show the details of a row, and request its diff if it is missing."""
+        super().show_detail(row)
+        if isinstance(row, FileRow) and row.path in self._missing:
+            self._missing.remove(row.path)
+            self._queries.ask(ReadPlannedFile(self._comparison_id, row.path))
+
+    def _add_diff(self, content: PlannedFileContent) -> None:
+        """Show a diff that wasn't part of the comparison."""
+        row = self.files.row_of(content.file.path)
+        if row is None or content.plan != self._comparison_id:
+            return
+        row = replace(row, diff=content.file.diff, no_diff=translate_message(content.file.no_diff))
+        self.files.replace_row(row, is_selected=False)
+        if self.files.highlighted_path == row.path:
+            self.show_detail(row)
+
     def _show_comparison(self, comparison: Comparison) -> None:
+        self._comparison_id = comparison.id
+        self._missing = {file.path for file in comparison.files if file.is_on_request}
         rows: list[FileListRow] = [comparison_row(file) for file in comparison.files]
         note = sanitize_line(translate_message(comparison.note))
         if not rows:

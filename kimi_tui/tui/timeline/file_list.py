@@ -247,6 +247,10 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh(layout=True)
         self.post_message(self.Highlighted(self.highlighted_row))
 
+    def row_of(self, path: str) -> FileRow | None:
+        """Return the row of a file."""
+        return next((row for row in self._rows if isinstance(row, FileRow) and row.path == path), None)
+
     def replace_row(self, row: FileRow, *, is_selected: bool) -> None:
         """Replace the row of the same path."""
         self._rows = tuple(

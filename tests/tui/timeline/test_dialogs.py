@@ -29,6 +29,7 @@ from kimi_tui.wire.commands import (
     WritePatch,
 )
 from kimi_tui.wire.events import Notification, Reverted, TurnBegin, TurnEnd
+from kimi_tui.wire.review import PlannedFileContent, ReadPlannedFile
 from kimi_tui.wire.timeline import BranchContent, PatchWritten, PlannedFile, RevertPlan
 from tests.tui.conftest import AppHarness
 from tests.tui.timeline.sample_timeline import COMPARISON, PLAN, TIMELINE
@@ -295,6 +296,27 @@ async def test_space_shows_the_changes_since_a_checkpoint(open_timeline: Any) ->
         assert "+mine" in harness.clipboard.text
         await harness.driver.press("escape")
         await wait_until_closed(harness)
+
+
+async def test_a_missing_diff_is_read_once_its_file_is_highlighted(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await harness.driver.press("end", "space")
+        await harness.wait_until(lambda: harness.commands_of(Compare))
+        changed, added = COMPARISON.files
+        late = replace(added, diff=None, is_on_request=True)
+        harness.engine.send(replace(COMPARISON, files=(changed, late), id="c1"))
+        await harness.wait_until(lambda: "2 files +13 −3" in harness.unwrapped_text())
+        assert harness.commands_of(ReadPlannedFile) == []
+        await harness.driver.press("down")
+        await harness.wait_until(lambda: harness.commands_of(ReadPlannedFile))
+        await harness.driver.press("up", "down")
+        file = PlannedFile("notes.txt", "recreate", 1, 0, diff=added.diff)
+        harness.engine.send(PlannedFileContent(plan="c1", number=2, file=file))
+        await harness.wait_until(lambda: "mine" in harness.unwrapped_text())
+        assert harness.commands_of(ReadPlannedFile) == [ReadPlannedFile("c1", "notes.txt")]
+        await harness.driver.press("y")
+        await harness.wait_until(lambda: harness.clipboard.text is not None)
+        assert "+mine" in harness.clipboard.text
 
 
 async def test_a_single_file_is_restored_from_the_changes(open_timeline: Any) -> None:
