@@ -4,8 +4,9 @@ import asyncio
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from kimi_tui.agentspec.spec import KIMI_CLI_AGENT
 from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
@@ -30,10 +31,15 @@ async def list_hosted_sessions(data_dir: Path) -> tuple[RunningSession, ...]:
     return (await send_hello(data_dir, Hello(version=__version__, request="list"))).sessions
 
 
-async def serve_resident(setup: EngineSetup, wire: Wire, *, is_viewer: bool = False) -> None:
-    """Serve `wire` by the resident engine, which opens the session if it isn't open. Raises KimiTuiError."""
+async def serve_resident(
+    setup: EngineSetup, wire: Wire, *, is_viewer: bool = False, restarts: bool = False
+) -> None:
+    """Serve `wire` by the resident engine, which opens the session if it isn't open.
+
+    `restarts`: whether a session continues here after the engine was killed. Raises KimiTuiError.
+    """
     await ensure_engine(setup.paths.data_dir)
-    await _remote_engine(setup, is_viewer=is_viewer).serve(wire)
+    await _remote_engine(setup, is_viewer=is_viewer, restarts=restarts).serve(wire)
 
 
 async def serve_here_or_resident(setup: EngineSetup, wire: Wire, *, is_app: bool = True) -> None:
@@ -71,8 +77,26 @@ async def serve_in_running_engine(
         version=__version__,
         options=to_engine_options(cli_options, setup.paths, traits),
         editor=editor,
+        restarter=_EngineRestarter(setup, traits),
     ).serve(wire)
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class _EngineRestarter:
+    """Starts the engine again for a client whose session it ran."""
+
+    setup: EngineSetup
+    traits: ClientTraits
+
+    async def restart(self) -> None:
+        """Start the engine unless it is running. Raises KimiTuiError."""
+        await ensure_engine(self.setup.paths.data_dir)
+
+    def options_for(self, session_id: str) -> dict[str, Any]:
+        """Return the options that open a session again."""
+        cli_options = replace(self.setup.cli_options, session=session_id, continue_last=False, fork=False)
+        return to_engine_options(cli_options, self.setup.paths, self.traits)
 
 
 async def _is_hosted(data_dir: Path, session_id: str) -> bool:
@@ -82,12 +106,13 @@ async def _is_hosted(data_dir: Path, session_id: str) -> bool:
         return False
 
 
-def _remote_engine(setup: EngineSetup, *, is_viewer: bool = False) -> RemoteEngine:
+def _remote_engine(setup: EngineSetup, *, is_viewer: bool = False, restarts: bool = False) -> RemoteEngine:
     return RemoteEngine(
         data_dir=setup.paths.data_dir,
         version=__version__,
         options=to_engine_options(setup.cli_options, setup.paths),
         is_viewer=is_viewer,
+        restarter=_EngineRestarter(setup, ClientTraits()) if restarts else None,
     )
 
 

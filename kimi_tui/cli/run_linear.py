@@ -68,7 +68,7 @@ class _LinearSessions:
         if setup.cli_options.read_only:
             await setup.serve(wire)
         elif self._is_resident:
-            await serve_resident(setup, wire, is_viewer=self._is_viewer)
+            await serve_resident(setup, wire, is_viewer=self._is_viewer, restarts=not self._is_viewer)
         else:
             await serve_here_or_resident(setup, wire, is_app=False)
 

@@ -175,6 +175,11 @@ class Wire:
         if not was_answered:
             self.send(RequestClosed(request_id))
 
+    def close_requests(self) -> None:
+        """Close all open requests without an answer."""
+        for request_id in list(self._open_requests):
+            self.close_request(request_id, was_answered=False)
+
     async def commands(self) -> AsyncIterator[Command]:
         """Yield commands until the Wire closes.
 

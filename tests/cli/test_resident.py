@@ -1,6 +1,9 @@
 """The resident engine as a user meets it: the real program, terminals and processes."""
 
+import asyncio
 import json
+import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +12,9 @@ import pytest
 
 from kimi_tui.base.errors import UsageError
 from kimi_tui.cli.commands.attach import choose_session
+from kimi_tui.resident.connection import send_hello
+from kimi_tui.resident.frames import Hello
+from kimi_tui.version import __version__
 from kimi_tui.wire.running_session import RunningSession
 from tests.cli.conftest import Terminal
 from tests.e2e.program import Program
@@ -67,6 +73,25 @@ def test_a_resident_session_is_used_line_by_line_and_left(
     second.send("/detach\r")
     second.expect_exact("Detached. Attach: kimi-tui attach")
     assert [it["state"] for it in json.loads(engine_program.run("ps", "--json").stdout)] == ["done"]
+
+
+def test_a_session_continues_line_by_line_after_the_engine_was_killed(
+    engine_program: Program, terminal: Terminal
+) -> None:
+    client = terminal.start("--demo", "--resident", "--screen-reader", "write a.txt: one")
+    client.expect_exact("Allow WriteFile")
+    reply = asyncio.run(send_hello(engine_program.data_dir, Hello(version=__version__, request="list")))
+    os.kill(reply.pid, signal.SIGKILL)
+    client.expect_exact("has ended unexpectedly")
+    client.expect_exact("The request was closed")
+    client.send("\r")
+    client.expect_exact("You: ")
+    client.send("hello\r")
+    client.expect_exact("You: ")
+    listed = json.loads(engine_program.run("ps", "--json").stdout)
+    assert [(it["state"], it["clients"]) for it in listed] == [("done", 1)]
+    client.send("/detach\r")
+    client.expect_exact("Detached.")
 
 
 def test_a_session_of_another_process_is_listed_without_an_engine(

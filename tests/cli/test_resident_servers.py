@@ -2,14 +2,21 @@
 
 import asyncio
 import json
+import os
+import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from acp.schema import FileSystemCapabilities
 
+from kimi_tui.base.errors import EngineLost
 from kimi_tui.cli.running_sessions import RunningSessions
+from kimi_tui.resident.connection import send_hello
+from kimi_tui.resident.frames import Hello
+from kimi_tui.version import __version__
 from kimi_tui.wire.events import ApprovalResponse
 from kimi_tui.wire.running_session import RunningSession
 from tests.acp.fake_editor import FakeEditor
@@ -41,9 +48,10 @@ async def find_session(program: Program, state: str) -> RunningSession:
     service = RunningSessions(program.data_dir)
     async with asyncio.timeout(TEST_TIMEOUT_S):
         while True:
-            listed = (await service.list()).sessions
-            if [session.state for session in listed] == [state]:
-                return listed[0]
+            with suppress(EngineLost):  # it was killed just now
+                listed = (await service.list()).sessions
+                if [session.state for session in listed] == [state]:
+                    return listed[0]
             await asyncio.sleep(0.05)
 
 
@@ -112,6 +120,52 @@ async def test_a_session_continues_without_its_editor_and_is_loaded_again(engine
         await harness.editor.request("session/delete", {"sessionId": session_id})
         assert sessions(engine) == []
         assert engine.context_files == []
+
+
+async def kill_engine(program: Program) -> None:
+    reply = await send_hello(program.data_dir, Hello(version=__version__, request="list"))
+    os.kill(reply.pid, signal.SIGKILL)
+
+
+async def test_an_editor_continues_its_session_after_the_engine_was_killed(engine: Program) -> None:
+    engine.script("text: hello", WRITE, "text: written")
+    async with start_program(engine, "acp") as (harness, _):
+        editor = harness.editor
+        await editor.initialize()
+        session_id = await editor.new(engine.work_dir)
+        await editor.prompt(session_id, "hi")
+        turn = editor.start_prompt(session_id, "write it")
+        asked = await editor.next_permission_prompt()
+        await kill_engine(engine)
+        assert (await turn).stop_reason == "end_turn"
+        assert "has ended unexpectedly" in editor.text_of(session_id)
+        await editor.wait_for(lambda: harness.recorder.canceled_requests() == ["session/request_permission"])
+        asked.choose("allow_once")  # too late
+        engine.script("text: here again")
+        assert (await editor.prompt(session_id, "again")).stop_reason == "end_turn"
+        assert editor.text_of(session_id).endswith("here again")
+        assert editor.text_of(session_id).count("hello") == 1, "the history was sent again"
+        session = await find_session(engine, "done")
+        assert (session.id, session.is_resident, session.clients) == (session_id, True, 1)
+        assert not (engine.work_dir / "a.txt").exists()
+
+
+def test_a_wire_client_keeps_its_tools_after_the_engine_was_killed(engine: Program) -> None:
+    call = script(tool_call("t1", "lookup", word="x"))
+    engine.script("text: hello")
+    client = WireTestClient(engine)
+    tool = {"name": "lookup", "description": "Look up", "parameters": {"type": "object"}}
+    client.initialize(external_tools=[tool])
+    client.prompt("hi")
+    engine.script(call, "text: found")
+    asyncio.run(kill_engine(engine))
+    asyncio.run(find_session(engine, "idle"))  # it is open again, in the new engine
+    prompt = client.start_call("prompt", {"user_input": "look"})
+    request = client.wait_for(lambda it: it.get("method") == "request")
+    result = {"is_error": False, "output": "42", "message": "", "display": []}
+    client.send(id=request["id"], result={"tool_call_id": "t1", "return_value": result})
+    assert client.answer_to(prompt)["result"]["status"] == "finished"
+    client.close()
 
 
 async def test_a_terminal_attaches_to_the_session_of_an_editor(engine: Program, terminal: Terminal) -> None:
