@@ -15,6 +15,9 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 
 _BARE_NAMES = ("HEAD", "objects", "refs")
+_BARE_MEMBERS = frozenset({"config", "commondir", "head", "hooks", "objects", "refs"})
+_UNKNOWN_CONTENT = "/"
+"""A source that can't be read."""
 _CONFIG_NAMES = ("config", "config.worktree")
 _SEQUENCES = ("rebase-apply", "rebase-merge", "sequencer")
 _MAX_BYTES = 1 << 20
@@ -97,6 +100,17 @@ def find_later_programs(files: Sequence[ChangedFile]) -> dict[Path, str]:
     return found
 
 
+def reason_for_writing(path: Path) -> str:
+    """Return the reason if git may run a program once something is written to `path`, whatever it is.
+
+    Only directories that git takes for bare repositories are checked. Empty if there is no reason. Blocks.
+    """
+    if _BARE_MEMBERS.isdisjoint(part.casefold() for part in path.parts):
+        return ""
+    file = ChangedFile(path, _UNKNOWN_CONTENT)
+    return _reason_for_bare(file, _ChangedFiles([file]))
+
+
 def settings_name_programs(text: str) -> bool:
     """Return whether a git configuration has a setting that isn't known to be harmless."""
     section = ""
@@ -162,9 +176,10 @@ def _reason_in_git_dir(file: ChangedFile, inside: tuple[str, ...]) -> str:
 
 def _reason_for_bare(file: ChangedFile, changed: _ChangedFiles) -> str:
     """Return the reason for a file of a directory that git takes for a bare repository."""
-    for folder in file.path.parents[:2]:
-        member = file.path.relative_to(folder).parts[0]
-        if member.casefold() not in ("config", "commondir", "head", "hooks", "objects", "refs"):
+    parts = file.path.parts
+    for folder in file.path.parents:
+        member = parts[len(folder.parts)]
+        if member.casefold() not in _BARE_MEMBERS:
             continue
         if not all(changed.exists(folder / name) for name in _BARE_NAMES):
             continue

@@ -8,6 +8,7 @@ from pathlib import Path
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.paths import data_dir
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
+from kimi_tui.permission.git_later_programs import reason_for_writing
 
 _HARMLESS_DEVICE = re.compile(r"/dev/(?:null|zero|full|tty|stdin|stdout|stderr|fd/\d+)")
 _NETWORK_FILES = ("/dev/tcp/", "/dev/udp/")
@@ -108,7 +109,7 @@ def may_be_network_file(word: Word) -> bool:
 
 
 def protected_reason(path: Path) -> str:
-    """Return why `path`, with links resolved, is protected wherever it is; empty if it isn't."""
+    """Return why `path`, with links resolved, is protected wherever it is; empty if it isn't. Blocks."""
     parts = path.as_posix().casefold().split("/")  # some file systems ignore case
     home = _real_path(Path.home())
     if path.is_relative_to(home):
@@ -123,7 +124,7 @@ def protected_reason(path: Path) -> str:
         return "changes kimi-tui's own files"
     if path.is_relative_to("/dev") and path.parent != Path("/dev/shm"):  # noqa: S108
         return "writes to a device"
-    return ""
+    return reason_for_writing(path)
 
 
 def _word_path(word: Word) -> str | None:

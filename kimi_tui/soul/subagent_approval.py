@@ -54,6 +54,10 @@ class SubagentApproval:
         """Implement `Approval.command_mode`."""
         return self._approval.command_mode(subject)
 
+    def is_allowed(self, subject: Subject) -> bool:
+        """Implement `Approval.is_allowed`."""
+        return self._approval.is_allowed(subject)
+
     def find_outside_path(self, subject: CommandSubject) -> str:
         """Implement `Approval.find_outside_path`."""
         return self._approval.find_outside_path(subject)

@@ -188,6 +188,11 @@ class WireApproval:
             return "discard"
         return "ask" if self._is_granted(verdict, assessment) else "trial"
 
+    def is_allowed(self, subject: Subject) -> bool:
+        """Implement `Approval.is_allowed`."""
+        assessment = self._rules.assess(subject)
+        return self._is_granted(self._rules.verdict(assessment), assessment)
+
     def find_outside_path(self, subject: CommandSubject) -> str:
         """Implement `Approval.find_outside_path`."""
         return find_outside_path(self._rules, subject.line)

@@ -86,6 +86,10 @@ class Approval(Protocol):
         """Return how the command runs at the moment."""
         ...
 
+    def is_allowed(self, subject: Subject) -> bool:
+        """Return whether a rule or the permission mode allows `subject` at the moment. Blocks."""
+        ...
+
     def find_outside_path(self, subject: CommandSubject) -> str:
         """Return a file outside the session's bounds that the command names, or nothing. Blocks."""
         ...

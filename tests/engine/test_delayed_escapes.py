@@ -1,6 +1,7 @@
 """Commands that prepare git to run a program later, outside of their bounds: the user's git runs none."""
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ import pytest
 from kimi_tui.wire.commands import Prompt, SetAcceptEdits
 from kimi_tui.wire.events import TurnEnd
 from kimi_tui.wire.requests import ApprovalRequest
-from tests.engine.fake_front_end import FakeFrontEnd, SessionEnv, bash, script
+from tests.engine.fake_front_end import FakeFrontEnd, SessionEnv, bash, script, write
 from tests.engine.test_run_first import create_repository, trial_home
 
 __all__ = ["trial_home"]
@@ -188,3 +189,37 @@ async def test_a_sandboxed_command_without_git_cannot_change_its_data_outside_of
         await front.turn("go")
         assert "ref: " in str(front.results["c"].return_value.output)
     assert not (repository.work_dir / ".git" / "commondir").exists()
+
+
+BARE_FILES = {
+    "n/config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n"
+    "\tfsmonitor = touch {0}; false #\n",
+    "n/HEAD": "ref: refs/heads/a\n", "n/objects/a": "x\n", "n/refs/b": "x\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", ["WriteFile", "Bash"])
+async def test_accept_edits_mode_asks_before_files_become_a_bare_repository(
+    repository: SessionEnv, tool: str
+) -> None:
+    marker = repository.path / "marker"
+    texts = {name: text.format(marker) for name, text in BARE_FILES.items()}
+    calls = [
+        script(
+            write(name, name, text)
+            if tool == "WriteFile"
+            else bash(name, f"mkdir -p $(dirname {name}); printf %s {shlex.quote(text)} > {name}")
+        )
+        for name, text in texts.items()
+    ]
+    repository.script(*calls, "text: done")
+    async with repository.open_session() as front:
+        front.send(SetAcceptEdits(True))
+        asked = await run_all(front)
+    assert [request.tool_call_id for request in asked] == ["n/refs/b"]
+    assert "git would run a program" in (asked[0].danger or "")
+    use_git(repository, repository.work_dir)
+    assert not marker.exists()
+    (repository.work_dir / "n" / "refs").mkdir(exist_ok=True)
+    use_git(repository, repository.work_dir)
+    assert marker.exists(), "with all of them, git runs the program"

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.permission.git_later_programs import ChangedFile, find_later_programs, settings_name_programs
+from kimi_tui.permission.git_later_programs import (
+    ChangedFile,
+    find_later_programs,
+    reason_for_writing,
+    settings_name_programs,
+)
+from kimi_tui.permission.writable_roots import protected_reason
 
 
 def changed_below(folder: Path) -> list[ChangedFile]:
@@ -87,3 +93,24 @@ def test_settings_of_everyday_work_name_no_programs() -> None:
         '[core]\n\tbare = false\n\tfsmonitor = true\n; comment\n[user] name = A\n[branch "x"]\n\tmerge = y\n'
         '[remote "origin"]\n\turl = git@github.com:a/b.git\n\tfetch = +refs/*:refs/*\n'
     )
+
+
+BARE = ("HEAD", "objects/a/b/c/d", "refs/heads/a", "config")
+
+
+@pytest.mark.parametrize("last", BARE)
+def test_the_file_that_completes_a_bare_repository_is_protected(tmp_path: Path, last: str) -> None:
+    """Its settings are those on the disk, except if these are what is written."""
+    folder = tmp_path / "b"
+    for name in BARE:
+        assert not reason_for_writing(folder / name)
+    for name in BARE:
+        if name != last:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("[core]\n\tfsmonitor = x\n")
+    assert reason_for_writing(folder / last)
+    assert protected_reason(folder / last)
+    assert not reason_for_writing(folder / "src" / "config" / "a.py")
+    if last != "config":
+        (folder / "config").write_text("[core]\n\tbare = true\n")
+        assert not reason_for_writing(folder / last)

@@ -63,6 +63,9 @@ class FakeApproval:
             raise ToolRejected
         return self.edited_command
 
+    def is_allowed(self, subject: Subject) -> bool:
+        return False
+
     def command_mode(self, subject: CommandSubject) -> CommandMode:
         return "ask"
 

@@ -119,6 +119,7 @@ class Bash(Tool[BashParams]):
         if params.run_in_background and (problem := self._private_commands.no_background_reason):
             return failure(problem, brief="not run")
         subject = CommandSubject.parse(command)
+        is_asked = True
         try:
             return await self._run_first(subject, params, call)
         except RunsDirectly as answer:
@@ -126,16 +127,17 @@ class Bash(Tool[BashParams]):
         except MustAskFirst as reason:
             if self._is_refused_now(subject, params):
                 return failure(f"{REFUSAL} {_sentence(str(reason))}".rstrip(), brief="not allowed now")
+            is_asked = not await asyncio.to_thread(self._approval.is_allowed, subject)
             edited = await self._request_approval(subject, params, call, str(reason))
         if edited is None or edited.strip() == command.strip():
-            return await self._start(subject, params, call)
+            return await self._start(subject, params, call, is_asked=is_asked)
         edited = edited.rstrip("\n")
         if (problem := _find_problem(edited)) is not None:
             return failure(
                 f"The user changed the command, but the new command can't be run. {problem}", brief="not run"
             )
         params.command = edited  # `shell_command` returns the command that actually runs
-        result = await self._start(CommandSubject.parse(edited), params, call)
+        result = await self._start(CommandSubject.parse(edited), params, call, is_asked=True)
         note = f"The user changed the command before it ran. The new command: `{edited}`"
         return replace(result, message=f"{note}\n{result.message}")
 
@@ -163,8 +165,15 @@ class Bash(Tool[BashParams]):
         return mode == "discard" and not self.is_read_only(params)
 
     async def _request_approval(
-        self, subject: CommandSubject, params: BashParams, call: CallContext, reason: str
+        self,
+        subject: CommandSubject,
+        params: BashParams,
+        call: CallContext,
+        reason: str,
+        *,
+        is_final: bool = False,
     ) -> str | None:
+        """Return the command as the user has edited it, which isn't possible if it `is_final`."""
         command = subject.line.text
         purpose = sanitize_line(params.description) or (
             "Run in the background" if params.run_in_background else ""
@@ -175,16 +184,21 @@ class Bash(Tool[BashParams]):
             description=f"{purpose}: `{command}`" if purpose else f"Run `{command}`",
             subject=subject,
             display=(ShellBlock(command),),
-            proposal=Proposal(command, "command.sh"),
+            proposal=None if is_final else Proposal(command, "command.sh"),
             reason=reason,
         )
 
-    async def _start(self, subject: CommandSubject, params: BashParams, call: CallContext) -> ToolReturn:
+    async def _start(
+        self, subject: CommandSubject, params: BashParams, call: CallContext, *, is_asked: bool
+    ) -> ToolReturn:
+        """Run the command. Unless the user was asked, the rules have to allow it when its turn comes."""
         line = subject.line
         if not params.run_in_background:
             async with call.exclusive(is_tracked=False):
                 if self._is_refused_now(subject, params):
                     raise ToolRejected(REFUSAL, ends_turn=False)
+                if not is_asked:
+                    await self._check_again(subject, params, call)
                 return await self._run_foreground(line, params, call)
         background = BackgroundCommand(
             line.text,
@@ -193,7 +207,18 @@ class Bash(Tool[BashParams]):
             timeout_s=params.timeout or _MAX_BACKGROUND_TIMEOUT_S,
         )
         async with call.exclusive():
+            if not is_asked:
+                await self._check_again(subject, params, call)
             return await background.start(self._tasks, purpose=params.description, call_id=call.id)
+
+    async def _check_again(self, subject: CommandSubject, params: BashParams, call: CallContext) -> None:
+        """Request approval if the rules no longer allow the command: what they allow depends on files, such
+        as links and nested repositories, which earlier calls of the step may have changed. Raises
+        ToolRejected.
+        """
+        if not await asyncio.to_thread(self._approval.is_allowed, subject):
+            reason = msg("files that it uses have changed since it was allowed")
+            await self._request_approval(subject, params, call, reason, is_final=True)
 
     async def _run_foreground(
         self, line: BashCommandLine, params: BashParams, call: CallContext
