@@ -3,6 +3,7 @@
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.widget import Widget
 
 from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.tui.dialogs.pager import Pager, TextCopier
@@ -24,6 +25,7 @@ class ConversationPane(Vertical):
         self._copier = copier
         self._search_line: SearchLine | None = None
         self._match_count = 0
+        self._focused_before_search: Widget | None = None
 
     def compose(self) -> ComposeResult:
         """Yield the welcome text, which the first turn replaces, and the transcript."""
@@ -67,6 +69,7 @@ class ConversationPane(Vertical):
     async def open_search(self) -> None:
         """Open the search input."""
         if self._search_line is None:
+            self._focused_before_search = self.screen.focused
             self._search_line = SearchLine()
             await self.mount(self._search_line)
         self._search_line.field.focus()
@@ -88,7 +91,8 @@ class ConversationPane(Vertical):
 
     @on(SearchLine.Closed)
     async def _close_search(self) -> None:
-        self.transcript.focus()
+        previous = self._focused_before_search
+        (previous if previous is not None and previous.is_attached else self.transcript).focus()
         if self._search_line is not None:
             line, self._search_line = self._search_line, None
             await line.remove()

@@ -5,11 +5,14 @@ from typing import Any
 
 from kimi_tui.tui.dialogs.models import ModelPicker
 from kimi_tui.tui.dialogs.sessions import SessionsDialog
+from kimi_tui.tui.review.review_screen import ReviewScreen
 from kimi_tui.tui.widgets.choice_list import ChoiceList
 from kimi_tui.wire.commands import ListSessions, PlanRevert, Revert, SetModel, ShowTimeline
+from kimi_tui.wire.review import ReviewChanges
 from kimi_tui.wire.timeline import Timeline
 from tests.tui.conftest import SESSION
 from tests.tui.test_sessions import SESSION_LIST
+from tests.tui.timeline.sample_review import REVIEW
 from tests.tui.timeline.sample_timeline import MESSAGES, PLAN, TIMELINE
 from tests.tui.timeline.test_pane import toast_contains
 
@@ -48,6 +51,21 @@ async def test_alt_s_and_enter_resume_the_last_session(open_app: Any) -> None:
         await harness.wait_until(lambda: "blue door" in harness.screen_text())
         last = SESSION_LIST.sessions[0]
         assert harness.app.screen.query_one(ChoiceList).choice.value == last.id
+
+
+async def test_alt_r_reviews_the_changes_since_the_last_review(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await harness.send(*MESSAGES)
+        await harness.type_text("half a")
+        await harness.driver.press("alt+r")
+        await harness.wait_until(lambda: harness.commands_of(ShowTimeline))
+        harness.engine.send(TIMELINE)
+        await harness.wait_until(lambda: harness.commands_of(ReviewChanges))
+        harness.engine.send(REVIEW)
+        await harness.wait_until(lambda: isinstance(harness.app.screen, ReviewScreen))
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.app.screen is harness.screen)
+        assert harness.screen.prompt.editor.text == "half a"
 
 
 async def test_alt_m_switches_between_two_models(open_app: Any) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.message import FunctionCall, ToolCall
+from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.events import ToolResult, ToolReturn, TurnBegin
 
 
@@ -31,3 +32,16 @@ async def test_the_number_of_the_current_match_is_shown_also_in_tool_output(open
         for number in ("3 of 4", "2 of 4", "1 of 4", "4 of 4"):
             await harness.driver.press("up")
             await harness.wait_until(lambda number=number: number in harness.screen_text())
+
+
+async def test_escape_returns_to_where_the_search_was_opened(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await harness.send(TurnBegin("a zebra crossing"))
+        await harness.driver.press("ctrl+f", "escape")
+        await harness.wait_until(lambda: harness.screen.prompt.editor.has_focus)
+        await harness.type_text("and then")
+        assert harness.prompt_text == "and then"
+        transcript = harness.screen.query_one(Transcript)
+        transcript.focus()
+        await harness.driver.press("slash", "x", "escape")
+        await harness.wait_until(lambda: transcript.has_focus)

@@ -183,12 +183,37 @@ async def test_the_last_other_session_is_highlighted_until_the_user_moves(open_a
         assert dialog.choices.choice.value == "s1"
 
 
+async def test_enter_before_the_sessions_are_listed_resumes_the_last_one(open_app: Any) -> None:
+    session_server = SessionServer()
+    async with open_app(serve_session=session_server) as harness:
+        await harness.driver.press("alt+s", "enter")
+        await harness.wait_until(lambda: harness.commands_of(ListSessions))
+        assert isinstance(harness.app.screen, SessionsDialog)
+        harness.engine.send(SESSION_LIST)
+        await harness.wait_until(lambda: session_id(harness)() == "s2")
+        assert session_server.requests == [SessionRequest(session_id="s2", work_dir=Path("/work/shop"))]
+
+
 async def test_if_only_the_open_session_exists_it_is_highlighted(open_app: Any) -> None:
     async with open_app() as harness:
         dialog = await open_sessions_dialog(harness)
         await harness.type_text("fix")
         await harness.wait_until(lambda: "blue door" not in harness.screen_text())
         assert dialog.choices.choice.value == "s1"
+
+
+async def test_the_preview_is_shown_again_when_the_dialog_is_opened_again(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await open_sessions_dialog(harness)
+        await harness.wait_until(lambda: harness.commands_of(PreviewSession))
+        harness.engine.send(PREVIEW)
+        await harness.wait_until(lambda: "which color?" in harness.screen_text())
+        await harness.driver.press("escape")
+        await harness.driver.press("alt+s")
+        await harness.wait_until(lambda: len(harness.commands_of(ListSessions)) == 2)
+        harness.engine.send(SESSION_LIST)
+        harness.engine.send(replace(PREVIEW))  # an equal reply doesn't change the state
+        await harness.wait_until(lambda: "which color?" in harness.screen_text())
 
 
 async def test_sessions_of_other_directories_are_listed_on_request(open_app: Any) -> None:

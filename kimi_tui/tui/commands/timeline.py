@@ -210,5 +210,6 @@ TIMELINE_COMMANDS = (
         summary="Review the changes since the last review or between checkpoints, and comment on lines",
         run=_review,
         argument="[N [M]]",
+        binding_id="app.review",
     ),
 )

@@ -33,13 +33,15 @@ class SessionPreviewView(LineView):
     def __init__(
         self, command: Callable[[PreviewSession], None], *, stale: SessionPreview | None = None
     ) -> None:
-        """`command` sends a command to the engine. `stale` is a preview from before, which isn't shown."""
+        """`command` sends a command to the engine. `stale` is an earlier preview, shown until then."""
         super().__init__(self)
         self._command = command
         self._session: SessionListItem | None = None
         self._empty_text = ""
-        self._previews: dict[str, SessionPreview] = {}
+        self._previews = {stale.id: stale} if stale is not None else {}
         self._latest = stale
+        self._fresh_ids: set[str] = set()
+        """The sessions whose previews arrived since the dialog was opened."""
         self._timer: Timer | None = None
         self._opens_next = False
         """Whether the session's preview opens on the full screen when it arrives."""
@@ -51,7 +53,7 @@ class SessionPreviewView(LineView):
         self.show(self)
         if self._timer is not None:
             self._timer.stop()
-        if session is None or session.id in self._previews:
+        if session is None or session.id in self._fresh_ids:
             return
         if is_first:
             self._request()
@@ -64,6 +66,7 @@ class SessionPreviewView(LineView):
             return
         self._latest = preview
         self._previews[preview.id] = preview
+        self._fresh_ids.add(preview.id)
         if self._session is not None and preview.id == self._session.id:
             self.redraw()
             if self._opens_next:

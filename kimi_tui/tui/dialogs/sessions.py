@@ -64,6 +64,8 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
         """Whether sessions of all directories are listed. None: only if this directory has none."""
         self._preselected = ""
         """ID of the session that was highlighted before the user moved the highlight."""
+        self._opens_when_listed = False
+        """Whether the user pressed enter before the sessions were known."""
 
     def compose(self) -> ComposeResult:
         """Yield the title, the input field, the list, the preview and the key hints."""
@@ -92,6 +94,8 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
         if state.replies.sessions is not self._session_list:
             self._session_list = state.replies.sessions
             self._show_sessions()
+            if self._opens_when_listed:
+                self.action_resume()
         self.preview.add(state.replies.session_preview)
 
     # the list
@@ -198,8 +202,8 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
             elif mode == "delete" and value.lower() in ("y", "yes"):
                 self._host.command(DeleteSession(subject.id))
             self._set_input_mode("", None, "")
-        elif (session := self._highlighted_session) is not None:
-            self._open(session, fork=False)
+        else:
+            self.action_resume()
 
     @on(ChoiceList.Chosen)
     def _handle_click(self, event: ChoiceList.Chosen) -> None:
@@ -247,6 +251,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
 
     def action_resume(self) -> None:
         """Resume the highlighted session."""
+        self._opens_when_listed = self._session_list is None
         if (session := self._highlighted_session) is not None:
             self._open(session, fork=False)
 

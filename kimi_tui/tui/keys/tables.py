@@ -67,6 +67,7 @@ SCREEN_KEYS = (
     Key("app.model", "alt+p", "command('model')", "switch the model", yields=True),
     Key("app.last_model", "alt+m", "command('model -')", "switch to the last model", yields=True),
     Key("app.attempts", "alt+a", "command('attempts')", "compare the attempts", yields=True),
+    Key("app.review", "alt+r", "command('review')", "review the changes since the last review", yields=True),
     Key("app.sessions", "alt+s", "command('sessions')", "list the sessions, to resume one", yields=True),
     Key("app.suspend", "alt+z", "command('suspend')", "suspend to the shell; fg resumes"),
     Key("focus.next", "tab", "app.focus_next", "next region"),
