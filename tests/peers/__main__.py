@@ -1,8 +1,9 @@
 """`make peers`: compare kimi-tui with the real Kimi CLI, and print the figures.
 
-Kimi CLI is installed from the package index into `.peers/`, or used from KIMI_TUI_PEER_KIMI_CLI (the path of
-its command). acpx is installed there with npm, or used from KIMI_TUI_PEER_ACPX. Kimi CLI's end-to-end suite
-isn't in its package: KIMI_CLI_CHECKOUT names a checkout of its source.
+Kimi CLI is installed from the package index into `.peers/`, or used from KIMI_TUI_PEER_KIMI_CLI, the path of
+its command. acpx is installed there with npm, or used from KIMI_TUI_PEER_ACPX. Toad is installed there with
+Python 3.14, or used from KIMI_TUI_PEER_TOAD. Kimi CLI's end-to-end suite isn't in its package:
+KIMI_CLI_CHECKOUT names a checkout of its source.
 """
 
 import os
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -21,25 +23,31 @@ from tests.peers.comparison import best_agreement, can_be, read_recording, run_a
 from tests.peers.peer_programs import (
     ACPX,
     KIMI_CLI,
+    TOAD,
     find_acpx,
     find_kimi_cli,
+    find_toad,
     peer_kimi_cli,
     peer_kimi_tui,
 )
 
 ROOT = Path(__file__).parents[2]
-VENV = ROOT / ".peers" / "kimi-cli"
+KIMI_CLI_VENV = ROOT / ".peers" / "kimi-cli"
+TOAD_VENV = ROOT / ".peers" / "toad"
 REQUIREMENT = "kimi-cli==1.49.*"
 NODE_FOLDER = ROOT / ".peers" / "node"
 ACPX_REQUIREMENT = "acpx@0.19"
 CHECKOUT = "KIMI_CLI_CHECKOUT"
+TOAD_REQUIREMENT = "batrachian-toad==0.6.*"
 PYTHONS = ("python3.14", "python3.13", "python3.12", "python3")
+TOAD_PYTHONS = ("python3.14", "python3")
 
 
 def main() -> int:
     """Run everything that can run here. Return 1 if a test failed."""
     print(f"Kimi CLI: {install_kimi_cli()}", flush=True)
     print(f"acpx: {install_acpx()}", flush=True)
+    print(f"Toad: {install_toad()}", flush=True)
     compare_scenarios()
     run_suite()
     tests = [sys.executable, "-m", "pytest", "-n", "2", "tests/peers", "tests/e2e/test_kimi_cli_data.py"]
@@ -50,12 +58,12 @@ def install_kimi_cli() -> str:
     """Make Kimi CLI available to the tests. Return what is used, or why there is none."""
     if (path := find_kimi_cli()) is not None:
         return path
-    command = VENV / "bin" / "kimi"
+    command = KIMI_CLI_VENV / "bin" / "kimi"
     if not command.exists():
-        python = next(filter(None, map(_recent_python, PYTHONS)), None)
+        python = _find_python(PYTHONS, (3, 12))
         if python is None:
             return "skipped, needs Python 3.12 or newer"
-        if (problem := _install(python)) is not None:
+        if (problem := _install(REQUIREMENT, KIMI_CLI_VENV, python)) is not None:
             return f"skipped, can't install {REQUIREMENT}: {problem}"
     os.environ[KIMI_CLI] = str(command)
     return str(command)
@@ -80,27 +88,43 @@ def install_acpx() -> str:
     return str(command)
 
 
-def _recent_python(name: str) -> str | None:
+def install_toad() -> str:
+    """Make Toad available to the tests. Return what is used, or why there is none."""
+    if (path := find_toad()) is not None:
+        return path
+    command = TOAD_VENV / "bin" / "toad"
+    if not command.exists():
+        python = _find_python(TOAD_PYTHONS, (3, 14))
+        if python is None:
+            return "skipped, needs Python 3.14 or newer"
+        if (problem := _install(TOAD_REQUIREMENT, TOAD_VENV, python)) is not None:
+            return f"skipped, can't install {TOAD_REQUIREMENT}: {problem}"
+    os.environ[TOAD] = str(command)
+    return str(command)
+
+
+def _find_python(names: Iterable[str], oldest: tuple[int, int]) -> str | None:
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    installed = versions.glob(f"{name.removeprefix('python')}.*/bin/python")
-    check = "import sys; sys.exit(sys.version_info < (3, 12))"
-    for path in (shutil.which(name), *map(str, installed)):
-        if path and subprocess.run([path, "-c", check], check=False, capture_output=True).returncode == 0:
-            return path
+    check = f"import sys; sys.exit(sys.version_info < {oldest})"
+    for name in names:
+        installed = versions.glob(f"{name.removeprefix('python')}.*/bin/python")
+        for path in (shutil.which(name), *map(str, installed)):
+            if path and subprocess.run([path, "-c", check], check=False, capture_output=True).returncode == 0:
+                return path
     return None
 
 
-def _install(python: str) -> str | None:
-    """Install Kimi CLI. Return the last line of the installer's output if that fails."""
+def _install(requirement: str, venv: Path, python: str) -> str | None:
+    """Install a program. Return the last line of the installer's output if that fails."""
     steps = (
-        [python, "-m", "venv", str(VENV)],
-        [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", REQUIREMENT],
-        [str(VENV / "bin" / "python"), "-m", "compileall", "-q", str(VENV / "lib")],
+        [python, "-m", "venv", str(venv)],
+        [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", requirement],
+        [str(venv / "bin" / "python"), "-m", "compileall", "-q", str(venv / "lib")],
     )
     for step in steps[:2]:
         done = subprocess.run(step, check=False, capture_output=True, text=True)
         if done.returncode:
-            shutil.rmtree(VENV, ignore_errors=True)
+            shutil.rmtree(venv, ignore_errors=True)
             return (done.stderr.strip() or "unknown error").splitlines()[-1]
     subprocess.run(steps[2], check=False, capture_output=True)
     return None

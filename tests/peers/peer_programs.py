@@ -18,6 +18,10 @@ ACPX = "KIMI_TUI_PEER_ACPX"
 """Environment variable: path of the command `acpx`, an ACP client."""
 
 
+TOAD = "KIMI_TUI_PEER_TOAD"
+"""Environment variable: path of the command `toad`, an ACP client in the terminal."""
+
+
 def find_kimi_cli() -> str | None:
     """Return the path of Kimi CLI's command, or None if it isn't installed for these tests."""
     return _find_peer(KIMI_CLI)
@@ -26,6 +30,11 @@ def find_kimi_cli() -> str | None:
 def find_acpx() -> str | None:
     """Return the path of acpx, or None if it isn't installed for these tests."""
     return _find_peer(ACPX)
+
+
+def find_toad() -> str | None:
+    """Return the path of Toad, or None if it isn't installed for these tests."""
+    return _find_peer(TOAD)
 
 
 def _find_peer(variable: str) -> str | None:

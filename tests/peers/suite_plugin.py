@@ -1,7 +1,7 @@
 """Pytest plugin for Kimi CLI's own end-to-end suite, loaded with `-p tests.peers.suite_plugin`.
 
-It looks for sessions where kimi-tui stores them, next to a directory with their locks.
-With KIMI_TUI_PEER_SHAPE=1, snapshots are compared by shape.
+It looks for sessions where kimi-tui stores them, next to a directory with their locks. The Wire's options
+aren't passed to `mcp`. With KIMI_TUI_PEER_SHAPE=1, snapshots are compared by shape.
 """
 
 import os
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.program import KIMI_TUI
 from tests.peers.normal_form import shape
 
 
@@ -37,6 +38,8 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
             module.snapshot = ShapeSnapshot
         if hasattr(module, "_session_dir"):
             module._session_dir = _redirect(module._session_dir)
+        if hasattr(module, "base_command"):
+            module.base_command = lambda: [KIMI_TUI]
 
 
 class _SessionFolder(type(Path())):  # type: ignore[misc]  # the class of this system's paths

@@ -70,12 +70,16 @@ def test_denied_permission_requests_change_nothing(program: Program) -> None:
 
 
 def test_a_session_continues_in_a_later_call(program: Program) -> None:
-    program.script("text: hello", "text: hello")  # whether or not the agent has ended between the prompts
+    program.script("text: hello", "text: hello")
     assert run_acpx(program, "sessions", "new").returncode == 0
-    for prompt in ("first", "second"):
-        done = run_acpx(program, "--approve-all", "--ttl", "1", prompt)
-        assert done.returncode == 0, done.stderr
-        assert "hello" in done.stdout
+    try:
+        for prompt in ("first", "second"):
+            # The agent must not be ending when the second call connects to it.
+            done = run_acpx(program, "--approve-all", "--ttl", "600", prompt)
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert "hello" in done.stdout
+    finally:
+        assert run_acpx(program, "sessions", "close").returncode == 0
     (journal,) = program.context_files
     assert "first" in journal.read_text()
     assert "second" in journal.read_text()
