@@ -160,10 +160,11 @@ def run_suite() -> None:
         print(f"Its own suite: skipped, no tests_e2e in {checkout}. Set {CHECKOUT} to a checkout.")
         return
     for name, environment in (("verbatim", {}), ("by shape", {"KIMI_TUI_PEER_SHAPE": "1"})):
-        print(f"Its own suite, {name}: {_run_suite(suite, environment)}", flush=True)
+        print(f"Its own suite, {name}: {run_tests_of_suite(suite, environment)}", flush=True)
 
 
-def _run_suite(suite: Path, environment: dict[str, str]) -> str:
+def run_tests_of_suite(suite: Path, environment: dict[str, str]) -> str:
+    """Run the tests in the directory `suite`. Return the last line of the output and the failed tests."""
     command = shlex.join([KIMI_TUI, "--wire", "--agent", "kimi"])
     plugin = ["-p", "tests.peers.suite_plugin", "-c", os.devnull, "--rootdir", str(suite.parent)]
     paths = f"{suite.parent}{os.pathsep}{ROOT}"
