@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +26,9 @@ from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.display_blocks import ShellBlock
+from kimi_tui.wire.requests import Answer, ApprovalRequest
+from kimi_tui.wire.running_session import RunningSession, RunningSessionList, encode_request
 
 FOLDER = Path(__file__).parents[1] / "screenshots"
 
@@ -202,6 +205,33 @@ ATTEMPTS = {
     "kimi-k2-turbo": attempt_scripts(NEW, "A form without a user is rejected.", 62_000),
 }
 LOCKED_DONE = ["\n".join([text_line("Locked users are rejected."), usage_line(72_000, 20)])]
+RELEASE = ApprovalRequest(
+    "r-1",
+    "c-1",
+    "Bash",
+    "run command",
+    "make release VERSION=2.4",
+    display=(ShellBlock("make release VERSION=2.4"),),
+)
+SESSIONS = (
+    RunningSession(
+        id="1f6a2c04", title="release 2.4", work_dir="/srv/site", state="awaiting approval", since_s=42,
+        cost_today_usd=0.31, last_line="The tests pass. I'll publish the release.",
+        requests=(encode_request(RELEASE),),
+    ),
+    RunningSession(
+        id="8b03d7e1", title="port the parser", work_dir="/srv/parser", state="working", since_s=660,
+        cost_today_usd=1.27, clients=1, last_line="184 of 210 tests pass.",
+    ),
+    RunningSession(
+        id="c2945f80", title="find the slow query", work_dir="/srv/shop", state="done", since_s=1500,
+        cost_today_usd=0.08, last_line="The index on orders(user_id) is missing.",
+    ),
+    RunningSession(
+        id="5d7ee139", title="update the dependencies", work_dir="/srv/shop", state="failed", since_s=7200,
+        cost_today_usd=0.12, last_line="The build needs Node 22.",
+    ),
+)  # fmt: skip
 CLEAN = [
     "\n".join(
         [
@@ -261,6 +291,26 @@ class AppDriver:
         await self.pilot.press("f2")
         self.clock.now += 1
         await self.pilot.press(key)
+
+
+class ListedSessions:
+    """Sessions of the resident engine, to show their list. They don't run."""
+
+    async def list(self) -> RunningSessionList:
+        """Return the sessions."""
+        return RunningSessionList(sessions=SESSIONS, is_engine_running=True)
+
+    async def watch(self) -> AsyncIterator[tuple[RunningSession, ...]]:
+        """Yield the sessions."""
+        yield SESSIONS
+
+    async def answer(self, session_id: str, answer: Answer) -> bool:
+        """Return whether the request is open: none is."""
+        return False
+
+    async def stop(self, session_id: str) -> tuple[RunningSession, ...]:
+        """Return what was stopped: nothing."""
+        return ()
 
 
 @dataclass(frozen=True)
@@ -340,6 +390,13 @@ async def attempts(driver: AppDriver) -> None:
     await driver.wait_for("isinstance")
 
 
+async def sessions(driver: AppDriver) -> None:
+    """The sessions of all directories. One of them awaits approval."""
+    await _fix_login(driver)
+    await driver.pilot.press("f5")
+    await driver.wait_for("Allow Bash")
+
+
 async def approval(driver: AppDriver) -> None:
     """An edit that awaits approval."""
     await driver.send("the login form returns 500, fix it")
@@ -372,6 +429,7 @@ SCREENSHOTS = (
     ),
     Screenshot("review", review, [*FIX, *locked_scripts(8), *LOCKED_DONE], size=(110, 22)),
     Screenshot("attempts", attempts, FIX, size=(110, 26), other_scripts=ATTEMPTS),
+    Screenshot("sessions", sessions, FIX, size=(110, 26)),
     Screenshot("conversation", conversation, FIX, size=(120, 40)),
     Screenshot("approval", approval, FIX),
     Screenshot("danger", dangerous_command, CLEAN, size=(100, 28), theme="light"),
@@ -460,6 +518,7 @@ async def take_screenshot(screenshot: Screenshot) -> None:
                 reduced_motion=True,
                 version=__version__,
                 clock=clock,
+                running_sessions=ListedSessions(),
             ),
         )
         async with app.run_test(size=screenshot.size) as pilot:

@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from kimi_tui.base import errors
-from kimi_tui.base.errors import KimiTuiError, SessionInUse
+from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.json_codec import from_json, from_jsonable, to_jsonable
 from kimi_tui.base.message_text import add_texts, msg, restore_texts
@@ -72,6 +72,8 @@ class EngineError:
         cls = getattr(errors, self.kind, KimiTuiError)
         if cls is SessionInUse:
             return SessionInUse(self.what, session_id=self.session_id, hint=self.hint)
+        if cls is EngineLost:
+            return EngineLost(self.what, session_id=self.session_id, hint=self.hint)
         if cls in _SIMPLE_ERRORS:
             error: KimiTuiError = cls(self.what, hint=self.hint)
             return error
@@ -90,7 +92,7 @@ class InvalidFrame(Exception):
 
 def to_engine_error(error: KimiTuiError) -> EngineError:
     """Return `error` as the client gets it."""
-    session_id = error.session_id if isinstance(error, SessionInUse) else ""
+    session_id = error.session_id if isinstance(error, SessionInUse | EngineLost) else ""
     return EngineError(kind=type(error).__name__, what=error.what, hint=error.hint, session_id=session_id)
 
 

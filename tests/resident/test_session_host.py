@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.base.content_parts import TextPart
-from kimi_tui.base.errors import KimiTuiError, SessionInUse
+from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
 from kimi_tui.base.json_codec import to_json
 from kimi_tui.resident import attached_client
 from kimi_tui.resident.connection import EngineNotRunning, connect, send_hello
-from kimi_tui.resident.frames import Hello
+from kimi_tui.resident.frames import Hello, parse_error, parse_object
 from kimi_tui.resident.shared_log import MAX_BACKLOG, LogEntry, SharedLog
 from kimi_tui.resident.socket_path import socket_path
 from kimi_tui.wire.commands import (
@@ -227,7 +227,9 @@ async def test_a_client_that_is_too_far_behind_is_disconnected(engine: ResidentE
         for number in range(MAX_BACKLOG + 1):
             session.wire.send(StepBegin(number))
         received = await asyncio.to_thread(client.makefile("rb").read)
-    assert b"couldn't keep up" in received[-1000:]
+    error = parse_error(parse_object(received.splitlines()[-1])["end"])
+    assert isinstance(error, EngineLost), "the app must connect again"
+    assert (error.session_id, "couldn't keep up" in error.what) == ("s-1", True)
     assert received.count(b"StepBegin") == 0
 
 
