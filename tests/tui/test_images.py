@@ -25,6 +25,7 @@ from kimi_tui.tui.markdown.styled_line import StyledLine
 from kimi_tui.wire.commands import Prompt, Steer
 from kimi_tui.wire.events import TurnBegin
 from tests.tui.conftest import SESSION, AppHarness
+from tests.tui.timeline.test_dialogs import click_text
 
 VISION_SESSION = replace(SESSION, capabilities=("image_in",))
 
@@ -68,6 +69,43 @@ async def test_an_image_token_can_be_deleted_before_sending(open_app: Any) -> No
         await harness.driver.press("enter")
         await harness.wait_until(lambda: harness.commands_of(Prompt))
         assert len(harness.commands_of(Prompt)[0].user_input) == 2
+
+
+async def test_attached_images_are_shown_above_the_prompt_and_removed_with_a_click(open_app: Any) -> None:
+    async with open_app(session=VISION_SESSION, size=(80, 24)) as harness:
+        harness.clipboard.image = png(64, 48)
+        await harness.type_text("what is")
+        await paste_image(harness, "[image #1 64x48]")
+        await harness.wait_until(lambda: "▀▀▀▀" in harness.screen_text())
+        harness.clipboard.image = png(30, 90, "blue")
+        await paste_image(harness, "[image #2 30x90]")
+        await harness.wait_until(lambda: "30x90" in harness.screen_text().replace("#2 30x90", ""))
+        await click_text(harness, "✕ remove")
+        await harness.wait_until(lambda: harness.prompt_text == "what is [image #2 30x90] ")
+        await harness.wait_until(lambda: "64x48" not in harness.screen_text())
+        await harness.type_text("and this")
+        assert harness.prompt_text == "what is [image #2 30x90] and this"
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Prompt))
+        await harness.wait_until(lambda: "✕ remove" not in harness.screen_text())
+
+
+async def test_images_without_room_are_counted(open_app: Any) -> None:
+    async with open_app(session=VISION_SESSION, size=(80, 24)) as harness:
+        for number in range(1, 6):
+            harness.clipboard.image = png(64 + number, 48)
+            await paste_image(harness, f"[image #{number} {64 + number}x48]")
+        await harness.wait_until(lambda: "3 more" in harness.screen_text())
+        await harness.driver.press("backspace", "backspace")
+        await harness.wait_until(lambda: "2 more" in harness.screen_text())
+
+
+async def test_low_terminals_show_only_the_tokens(open_app: Any) -> None:
+    async with open_app(session=VISION_SESSION, size=(80, 16)) as harness:
+        harness.clipboard.image = png()
+        await paste_image(harness, "[image #1 64x48]")
+        await harness.driver.pause()
+        assert "▀▀▀▀" not in harness.screen_text()
 
 
 async def test_queued_and_steering_prompts_include_their_images(open_app: Any) -> None:

@@ -8,10 +8,12 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from PIL import Image
 from pytest_textual_snapshot import SVGImageExtension
 
 from kimi_tui.base.message import FunctionCall
@@ -242,6 +244,16 @@ class SnapshotCase:
     messages: tuple[Outgoing, ...] = ()
 
 
+def picture() -> bytes:
+    """Return an image with a gradient, as PNG."""
+    image = Image.linear_gradient("L").resize((128, 96))
+    stream = BytesIO()
+    Image.merge("RGB", (image, image.transpose(Image.Transpose.ROTATE_90).resize((128, 96)), image)).save(
+        stream, "PNG"
+    )
+    return stream.getvalue()
+
+
 def command(name: str) -> tuple[str, ...]:
     return (f"/{name}", "enter")
 
@@ -254,6 +266,12 @@ AT_REST = (
     SnapshotCase("palette", ("ctrl+p",)),
     SnapshotCase("menu of the prompt", ("+",)),
     SnapshotCase("selected block", ("tab", "alt+up"), ("escape",)),
+    SnapshotCase(
+        "attached images",
+        ("ctrl+v", "ctrl+v"),
+        ("ctrl+c",),
+        (replace(MODELS, capabilities=("image_in",)),),
+    ),
     SnapshotCase("help", ("f1",)),
     SnapshotCase("pager", ("ctrl+l", "up", "enter"), ("escape", "ctrl+l")),
     SnapshotCase("models", command("model")),
@@ -315,7 +333,8 @@ async def open_variant(data_dir: Path, variant: Variant) -> AsyncIterator[tuple[
             if (answer := ANSWERS.get(type(command))) is not None:
                 wire.send(answer)
 
-    clock = FakeClock()
+    clock, clipboard = FakeClock(), FakeClipboard()
+    clipboard.image = picture()
     app = KimiTuiApp(
         wire=wire,
         start=engine,
@@ -325,7 +344,7 @@ async def open_variant(data_dir: Path, variant: Variant) -> AsyncIterator[tuple[
             theme=variant.theme,
             reduced_motion=True,
             version="1.0",
-            clipboard=FakeClipboard(),
+            clipboard=clipboard,
             clock=clock,
             wall_clock=lambda: NOW,
             letter_pause_s=0,

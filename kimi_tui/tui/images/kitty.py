@@ -9,7 +9,7 @@ import base64
 from collections.abc import Iterator
 from io import BytesIO
 
-from kimi_tui.tui.images.thumbnail import MAX_COLUMNS, MAX_ROWS, open_image, size_in_cells
+from kimi_tui.tui.images.thumbnail import MAX_COLUMNS, open_image, size_in_cells
 from kimi_tui.tui.markdown.styled_line import StyledLine, TextStyle
 
 _PLACEHOLDER = "\U0010eeee"
@@ -52,15 +52,15 @@ def placeholder_lines(image_id: int, columns: int, rows: int) -> list[StyledLine
     return lines
 
 
-def resize_image(data: bytes, width: int) -> tuple[bytes, int, int] | None:
+def resize_image(data: bytes, width: int, max_rows: int) -> tuple[bytes, int, int] | None:
     """Return the image as a PNG no larger than needed, and its columns and rows. None if invalid."""
     max_columns = max(4, min(width, MAX_COLUMNS))
-    image = open_image(data, max_columns * _MAX_CELL_PIXELS[0], MAX_ROWS * _MAX_CELL_PIXELS[1])
+    image = open_image(data, max_columns * _MAX_CELL_PIXELS[0], max_rows * _MAX_CELL_PIXELS[1])
     if image is None:
         return None
     stream = BytesIO()
     image.save(stream, "PNG")
-    return stream.getvalue(), *size_in_cells(image.size, max_columns, MAX_ROWS)
+    return stream.getvalue(), *size_in_cells(image.size, max_columns, max_rows)
 
 
 def transmit_sequences(image_id: int, png: bytes, columns: int, rows: int) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Literal, assert_never
 from kimi_tui.config.startup_settings import ImageMode
 from kimi_tui.frontend.terminal_notifier import SequenceTarget, wrap_for_tmux
 from kimi_tui.tui.images.kitty import delete_sequence, placeholder_lines, resize_image, transmit_sequences
-from kimi_tui.tui.images.thumbnail import render_thumbnail
+from kimi_tui.tui.images.thumbnail import MAX_ROWS, render_thumbnail
 from kimi_tui.tui.markdown.styled_line import StyledLine
 
 ImageProtocol = Literal["kitty", "blocks", "off"]
@@ -47,18 +47,18 @@ class ImageRenderer:
         self._protocol = protocol
         self._terminal = terminal
         self._in_tmux = in_tmux
-        self._placements: dict[tuple[str, int], tuple[int, int, int]] = {}
-        """(Image id, columns, rows) by URL and width."""
+        self._placements: dict[tuple[str, int, int], tuple[int, int, int]] = {}
+        """(Image id, columns, rows) by URL, width and maximum of rows."""
 
-    def render(self, url: str, width: int) -> list[StyledLine]:
-        """Return a `data:` URL's image in at most `width` cells; no rows if it can't be shown."""
+    def render(self, url: str, width: int, *, max_rows: int = MAX_ROWS) -> list[StyledLine]:
+        """Return a `data:` URL's image in at most `width` by `max_rows` cells; no rows if it isn't shown."""
         match self._protocol:
             case "off":
                 return []
             case "kitty":
-                return self._render_with_kitty(url, width)
+                return self._render_with_kitty(url, width, max_rows)
             case "blocks":
-                return render_thumbnail(url, width)
+                return render_thumbnail(url, width, max_rows=max_rows)
             case _:
                 assert_never(self._protocol)
 
@@ -71,14 +71,14 @@ class ImageRenderer:
         )
         self._placements.clear()
 
-    def _render_with_kitty(self, url: str, width: int) -> list[StyledLine]:
-        key = (url, width)
+    def _render_with_kitty(self, url: str, width: int, max_rows: int) -> list[StyledLine]:
+        key = (url, width, max_rows)
         if key not in self._placements:
             header, _, payload = url.partition(",")
             if not header.startswith("data:image/") or len(payload) > _MAX_BASE64_CHARS:
                 return []
             try:
-                resized = resize_image(base64.b64decode(payload, validate=True), width)
+                resized = resize_image(base64.b64decode(payload, validate=True), width, max_rows)
             except (binascii.Error, ValueError):
                 return []
             if resized is None:
@@ -110,6 +110,6 @@ def set_image_renderer(renderer: ImageRenderer) -> None:
     _CurrentTerminal.renderer = renderer
 
 
-def render_image(url: str, width: int) -> list[StyledLine]:
-    """Return a `data:` URL's image in at most `width` cells; no rows if it can't be shown."""
-    return _CurrentTerminal.renderer.render(url, width)
+def render_image(url: str, width: int, *, max_rows: int = MAX_ROWS) -> list[StyledLine]:
+    """Return a `data:` URL's image in at most `width` by `max_rows` cells; no rows if it can't be shown."""
+    return _CurrentTerminal.renderer.render(url, width, max_rows=max_rows)

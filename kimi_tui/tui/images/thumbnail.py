@@ -20,8 +20,8 @@ _MAX_BASE64_CHARS = 8_000_000
 _UPPER_HALF = "▀"
 
 
-def render_thumbnail(url: str, width: int) -> list[StyledLine]:
-    """Return a `data:` URL's image in at most `width` cells; no rows if it can't be shown."""
+def render_thumbnail(url: str, width: int, *, max_rows: int = MAX_ROWS) -> list[StyledLine]:
+    """Return a `data:` URL's image in at most `width` by `max_rows` cells; no rows if it can't be shown."""
     header, _, data = url.partition(",")
     if (
         not header.startswith("data:image/")
@@ -30,7 +30,7 @@ def render_thumbnail(url: str, width: int) -> list[StyledLine]:
     ):
         return []
     try:
-        return _render_rows(base64.b64decode(data, validate=True), max(4, min(width, MAX_COLUMNS)))
+        return _render_rows(base64.b64decode(data, validate=True), max(4, min(width, MAX_COLUMNS)), max_rows)
     except (binascii.Error, ValueError):
         return []
 
@@ -61,8 +61,8 @@ def size_in_cells(size: tuple[int, int], columns: int, rows: int) -> tuple[int, 
     return max(1, min(columns, round(width * scale))), max(1, min(rows, round(height * scale / 2)))
 
 
-def _render_rows(data: bytes, columns: int) -> list[StyledLine]:
-    flat = open_image(data, columns, MAX_ROWS * 2)
+def _render_rows(data: bytes, columns: int, rows: int) -> list[StyledLine]:
+    flat = open_image(data, columns, rows * 2)
     if flat is None:
         return []
     quantized = flat.quantize(_MAX_COLORS).convert("RGB")  # fewer colors need fewer styles

@@ -13,6 +13,7 @@ from kimi_tui.frontend.drafts import DraftStore
 from kimi_tui.frontend.image_attachments import AttachedImage, ImageAttachments
 from kimi_tui.frontend.image_loader import find_mentioned_images, load_image_file
 from kimi_tui.i18n.translate import tr, translate_error
+from kimi_tui.tui.prompt.attachment_previews import AttachmentPreviews
 from kimi_tui.tui.prompt.editor import PromptEditor
 from kimi_tui.wire.events import SessionInfo
 
@@ -34,6 +35,7 @@ class Attachments:
         self._drafts = drafts
         self._work_dir = work_dir
         self.images = ImageAttachments()
+        self.previews = AttachmentPreviews(editor=editor, attached=self.images)
         self.session: SessionInfo | None = None
         """The session that the images are meant for, if known."""
 
