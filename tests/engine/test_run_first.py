@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.wire.commands import Interrupt, Prompt, SetAcceptEdits, SetPlanMode, SetYolo
+from kimi_tui.wire.commands import Interrupt, MoveToBackground, Prompt, SetAcceptEdits, SetPlanMode, SetYolo
 from kimi_tui.wire.display_blocks import DiffBlock
 from kimi_tui.wire.events import ApprovalResponse, Notification, ToolOutput, TurnEnd
 from kimi_tui.wire.requests import ApprovalRequest
@@ -75,6 +75,35 @@ async def test_the_question_shows_the_result_and_yes_commits_it(trial_home: Sess
         await front.wait_for(TurnEnd)
         assert trial_home.file("a").read_text() == "one\n2\n"
         assert front.results["c1"].return_value.output == "printed\n"
+
+
+async def test_a_command_that_is_moved_to_the_background_starts_again_after_the_question(
+    trial_home: SessionEnv,
+) -> None:
+    trial_home.script(script(bash("c1", "echo started; touch a; sleep 600")), "text: done")
+    async with trial_home.open_session() as front:
+        front.send(Prompt("go"))
+        await front.wait_for(ToolOutput)
+        front.send(MoveToBackground())
+        request = await front.next_approval_request()
+        assert request.effects is None
+        assert not trial_home.file("a").exists()
+        front.answer(request, "approve")
+        assert (await front.wait_for(TurnEnd)).outcome == "finished"
+        assert "background" in front.results["c1"].return_value.message
+
+
+async def test_in_plan_mode_a_command_does_not_move_to_the_background(trial_home: SessionEnv) -> None:
+    trial_home.script(script(bash("c1", "echo started; sleep 600")), "text: done")
+    async with trial_home.open_session() as front:
+        front.send(SetPlanMode(True))
+        front.send(Prompt("go"))
+        await front.wait_for(ToolOutput)
+        front.send(MoveToBackground())
+        await front.wait_for(Notification)
+        assert "can move to the background" in str(front.of(Notification)[-1])
+        front.send(Interrupt())
+        assert (await front.wait_for(TurnEnd)).outcome == "cancelled"
 
 
 async def test_nothing_runs_twice(trial_home: SessionEnv) -> None:

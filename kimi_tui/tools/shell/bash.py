@@ -27,7 +27,13 @@ from kimi_tui.tools.shell.client_terminals import Terminals
 from kimi_tui.tools.shell.foreground_command import ForegroundCommand, ShownOutput
 from kimi_tui.tools.shell.private_command import MustRunDirectly, PrivateCommands, PrivateRun
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
-from kimi_tui.tools.shell.trial_runs import MustAskFirst, RunsDirectly, TrialRequest, TrialRuns
+from kimi_tui.tools.shell.trial_runs import (
+    MovedToBackground,
+    MustAskFirst,
+    RunsDirectly,
+    TrialRequest,
+    TrialRuns,
+)
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.wire.display_blocks import ShellBlock
 from kimi_tui.wire.events import ToolReturn
@@ -125,6 +131,7 @@ class Bash(Tool[BashParams]):
         except RunsDirectly as answer:
             edited = answer.edited
         except MustAskFirst as reason:
+            params.run_in_background |= isinstance(reason, MovedToBackground)
             if self._is_refused_now(subject, params):
                 return failure(f"{REFUSAL} {_sentence(str(reason))}".rstrip(), brief="not allowed now")
             is_asked = not await asyncio.to_thread(self._approval.is_allowed, subject)
@@ -149,7 +156,13 @@ class Bash(Tool[BashParams]):
         if params.run_in_background:
             raise MustAskFirst(msg("it runs in the background"))
         timeout_s = params.timeout or _TIMEOUT_S
-        trial = TrialRequest(subject, sanitize_line(params.description), discards=mode == "discard")
+        can_move = mode != "discard" and not self._private_commands.no_background_reason
+        trial = TrialRequest(
+            subject,
+            sanitize_line(params.description),
+            discards=mode == "discard",
+            movable=self._tasks.movable if can_move else None,
+        )
         async with call.exclusive(is_tracked=False, is_trial=True):
             command = ForegroundCommand(call, timeout_s)
             with self._open_output(command) as output:

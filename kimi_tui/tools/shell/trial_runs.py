@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -13,6 +14,7 @@ from kimi_tui.permission.network_programs import find_network_program
 from kimi_tui.permission.secret_file_index import SecretFileIndex
 from kimi_tui.permission.subject import CommandSubject
 from kimi_tui.tools.approval import Approval, ToolRejected, TrialSummary
+from kimi_tui.tools.background.movable_commands import MovableCommands
 from kimi_tui.tools.file.created_files import CreatedFiles
 from kimi_tui.tools.path_scope import PathScope, printable_name
 from kimi_tui.tools.shell.direct_commands import direct_run_reason
@@ -62,6 +64,13 @@ class MustAskFirst(Exception):
     """
 
 
+class MovedToBackground(MustAskFirst):
+    """The user moved the command to the background. It was stopped, and has changed nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(msg("it runs in the background"))
+
+
 class RunsDirectly(Exception):
     """The user wants a command to run without bounds: the one they edited, or the same one."""
 
@@ -78,6 +87,28 @@ class TrialRequest:
     purpose: str
     discards: bool
     """Whether its effects are always discarded."""
+    movable: MovableCommands | None
+    """The commands that the user may move to the background, if this one can be moved."""
+
+
+async def _run_unless_moved(
+    running: Coroutine[None, None, ExitStatus], movable: MovableCommands | None, call_id: str
+) -> ExitStatus:
+    """Return how a command ends. If the user moves it, stop it and raise MovedToBackground."""
+    if movable is None:
+        return await running
+    with movable.registered(call_id) as move_requested:
+        work, moving = asyncio.ensure_future(running), asyncio.ensure_future(move_requested.wait())
+        try:
+            await asyncio.wait((work, moving), return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return work.result()
+            raise MovedToBackground
+        finally:
+            moving.cancel()
+            if not work.done():
+                work.cancel()
+                await asyncio.wait((work,))
 
 
 class TrialRuns:
@@ -107,7 +138,8 @@ class TrialRuns:
     ) -> PrivateRun:
         """Run a command, get consent for its effects if they need it, and commit them.
 
-        Raises MustAskFirst, RunsDirectly, ToolRejected and ShellUnavailable, after which nothing has changed.
+        Raises MustAskFirst, RunsDirectly, ToolRejected and ShellUnavailable, after which nothing has changed;
+        MovedToBackground if the user moves the command.
         """
         subject = trial.subject
         if self._shell.sandbox is not None:
@@ -128,7 +160,7 @@ class TrialRuns:
             if not workspace.is_private:
                 self._handle_unavailable(self._workspaces.problem, approval)
             tail = OutputTail(output)
-            exit_ = await self._shell.run(
+            running = self._shell.run(
                 trial.subject.line.text,
                 work_dir=self._path_scope.work_dir,
                 timeout_s=command.deadline,
@@ -136,6 +168,7 @@ class TrialRuns:
                 starter=workspace,
                 variables=_VARIABLES,
             )
+            exit_ = await _run_unless_moved(running, trial.movable, command.call.id)
             await self._check_run(workspace, exit_, tail.text, approval)
             judgement = _Judgement(self, trial, workspace, command=command, approval=approval)
             return await judgement.conclude(exit_, tail.text)
