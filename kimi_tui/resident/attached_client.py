@@ -140,7 +140,7 @@ class AttachedClient:
                 await self._write(list(self._next_lines()))
                 session.drop_read_entries()
             elif session.has_ended:
-                return await self._write([end_line(session.failure)])
+                return await self._write([end_line(session.end_reason)])
             else:
                 await self._arrived.wait()
 

@@ -105,6 +105,7 @@ class HostedSession:
         self.clients: set[SessionClient] = set()
         self.failure: KimiTuiError | None = None
         """The error that ended the engine."""
+        self._stop_reason: KimiTuiError | None = None
 
     @property
     def id(self) -> str:
@@ -120,6 +121,11 @@ class HostedSession:
     def has_ended(self) -> bool:
         """Whether the engine has ended and all its messages are in the log."""
         return self._ended.is_set()
+
+    @property
+    def end_reason(self) -> KimiTuiError | None:
+        """Why the session has ended, for clients that didn't end it."""
+        return self.failure or self._stop_reason
 
     @property
     def is_needed(self) -> bool:
@@ -177,10 +183,11 @@ class HostedSession:
         self.log.append(LogEntry(message, frozenset({client})))
         self._notify_clients()
 
-    async def stop(self) -> None:
-        """Interrupt running work, save and end. Can be called repeatedly."""
+    async def stop(self, reason: KimiTuiError | None = None) -> None:
+        """Interrupt running work, save and end. Can be called repeatedly. Clients are told the `reason`."""
         if not self.is_stopping:
             self.is_stopping = True
+            self._stop_reason = reason
             self._wire.command(Interrupt())
             self._wire.command(Shutdown())
         try:

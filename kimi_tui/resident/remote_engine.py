@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kimi_tui.base.errors import EngineLost, KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.resident.connection import EngineNotRunning, Streams, connect
 from kimi_tui.resident.editor_call import EditorCall, EditorResult, EditorService
 from kimi_tui.resident.frames import (
@@ -45,8 +46,10 @@ _MAX_RESTARTS = 3
 _RESTART_PERIOD_S = 60.0
 """... until a connection has lasted this long."""
 _LOST_TURN = TurnFailure(
-    "The resident engine has ended unexpectedly.",
-    "It was started again, and the session is open. Send the prompt again if the response is incomplete.",
+    msg("The resident engine has ended unexpectedly."),
+    msg(
+        "It was started again, and the session is open. Send the prompt again if the response is incomplete."
+    ),
     EngineLost.__name__,
 )
 

@@ -38,6 +38,11 @@ _SOCKET_CHECK_S = 2.0
 """Seconds between checks whether clients still find the socket."""
 
 
+_HOW_TO_RESUME = "The conversation is saved. Resume it with --continue."
+_ENGINE_STOPPED = KimiTuiError("The resident engine was stopped.", hint=_HOW_TO_RESUME)
+_SESSION_STOPPED = KimiTuiError("The session was stopped from another screen.", hint=_HOW_TO_RESUME)
+
+
 class SessionHost:
     """Registry of the sessions, and the server of their clients."""
 
@@ -80,7 +85,7 @@ class SessionHost:
             )
             await self._wait_until_misplaced(socket)
             server.close()
-        await asyncio.gather(*(session.stop() for session in list(self._sessions)))
+        await asyncio.gather(*(session.stop(_ENGINE_STOPPED) for session in list(self._sessions)))
         for writer in list(self._connections):
             await close_writer(writer)
         for timer in self._timers.values():
@@ -187,7 +192,7 @@ class SessionHost:
             case "stop":
                 session = self._find(hello.session)
                 description = session.describe()
-                await session.stop()
+                await session.stop(_SESSION_STOPPED)
                 writer.write(welcome_line(replace(welcome, sessions=(description,))))
 
     async def _attach(

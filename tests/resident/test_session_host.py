@@ -316,7 +316,8 @@ async def test_a_list_names_the_state_of_each_session(engine: ResidentEngine) ->
 async def test_a_session_can_be_stopped(engine: ResidentEngine) -> None:
     client, _ = await engine.open()
     await send_hello(engine.data_dir, Hello(version=VERSION, request="stop", session="s-"))
-    await client.end()
+    with pytest.raises(KimiTuiError, match="session was stopped from another screen"):
+        await client.end()
     assert not (await send_hello(engine.data_dir, Hello(version=VERSION, request="list"))).sessions
 
 
@@ -364,7 +365,8 @@ async def test_an_engine_whose_session_is_working_does_not_end(data_dir: Path) -
 async def test_the_engine_can_be_stopped_by_a_client_of_any_version(engine: ResidentEngine) -> None:
     client, _ = await engine.open()
     await send_hello(engine.data_dir, Hello(version="other", request="shutdown"))
-    await client.end()
+    with pytest.raises(KimiTuiError, match="engine was stopped"):
+        await client.end()
     async with asyncio.timeout(20):
         await engine.running
 
