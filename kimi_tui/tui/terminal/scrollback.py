@@ -6,6 +6,7 @@ own scrolling, search and selection include the whole conversation, even after t
 """
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ from textual.message import Message
 from kimi_tui.tui.terminal.frame_writer import FrameWriter
 from kimi_tui.tui.terminal.output import SequenceSender
 from kimi_tui.tui.terminal.suspend import is_suspended, suspend_app
+
+logger = logging.getLogger(__name__)
 
 _ENTER_ALT_SCREEN = "\x1b[?1049h"
 _LEAVE_ALT_SCREEN = "\x1b[?1049l"
@@ -128,10 +131,13 @@ class Scrollback:
 
 
 def write_lines(lines: Sequence[str]) -> None:
-    """Write lines to the terminal, below its current content."""
+    """Write lines to the terminal, below its current content, unless the terminal is gone."""
     if lines and sys.__stdout__ is not None:
-        sys.__stdout__.write("\n".join(lines) + "\x1b[0m\n")
-        sys.__stdout__.flush()
+        try:
+            sys.__stdout__.write("\n".join(lines) + "\x1b[0m\n")
+            sys.__stdout__.flush()
+        except OSError as error:
+            logger.warning("can't print to the terminal: %s", error)
 
 
 def _clear_sequence(rows: int) -> str:
