@@ -12,12 +12,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.history.snapshots.attribution import ChangeAuthor
+from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.history.snapshots.blob_store import BlobMissing, digest_of
 from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.limits import SnapshotLimits
@@ -102,12 +102,17 @@ class RandomOrders(RuleBasedStateMachine):
         project = FileHistoryFixture(
             self.folder, session=session, limits=LIMITS, work_fs=self.disturbances[session]
         )
+        project.history.default_author = lambda: self.author(session)
         self.projects[session] = project
         before = self.oracle.files()
         project.history.open()
         self.oracle.record(session, before)  # a completed revert
         self.oracle.mixed_files()
         project.history.capture()
+
+    def author(self, session: str) -> ChangeAuthor:
+        """Return whose changes a session finds."""
+        return self.calls[session][0] if session in self.calls else USER
 
     # edits
 
@@ -350,9 +355,9 @@ class RandomOrders(RuleBasedStateMachine):
         with contextlib.suppress(Killed):
             project.history.execute(plan, selected)
         project.store.close()
-        if other_first:
-            other = self.projects[SESSIONS[1 - SESSIONS.index(state.session)]]
-            other.history.capture()
+        other = SESSIONS[1 - SESSIONS.index(state.session)]
+        if other_first and other not in self.calls:  # otherwise, its command may have made the changes
+            self.projects[other].history.capture()
         self.open(state.session)
         self.oracle.owed |= self.oracle.lines_in(before) - self.oracle.lines_in(self.oracle.files())
         self.oracle.record(state.session, before)
@@ -398,6 +403,7 @@ class RandomOrders(RuleBasedStateMachine):
             # renames aren't seen among files that weren't covered
             was_covered = not any(it.path.startswith((IGNORE_FILE, "bulk")) for it in self.oracle.events)
             assert not (mixed and was_covered), "the user's lines are in another file"
+            self.check_agents_changes_are_reverted(state, before, after)
         if shown is None:
             self.check_plan_was_followed(plan, before, done=set(result.done), left=set())
         self.oracle.record(state.session, before)
@@ -439,6 +445,18 @@ class RandomOrders(RuleBasedStateMachine):
         for line in lost:
             n_events, was_idle = self.oracle.lines[line]
             assert n_events < state.n_events or not was_idle, f"reverted {line}"
+
+    def check_agents_changes_are_reverted(self, state: State, before: Files, after: Files) -> None:
+        """Check that the files are as they were, if nobody but the agent has changed any of them."""
+        events = self.oracle.events[state.n_events :]
+        is_only_agents = all(it.author == state.session and it.running <= {state.session} for it in events)
+        is_covered = not any(
+            path.startswith((IGNORE_FILE, "bulk"))
+            for path in (*state.files, *before, *(it.path for it in events))
+        )
+        is_stored = all(len(content) <= LIMITS.file for _, _, content in state.files.values())
+        if is_only_agents and is_covered and is_stored:
+            assert after == state.files
 
     def check_plan_was_followed(self, plan: Plan, before: Files, *, done: set[str], left: set[str]) -> None:
         """Check that each path in `done` is as planned, and all others are unchanged.
@@ -541,6 +559,8 @@ RandomOrders.TestCase.settings = settings(
     max_examples=ORDERS,
     derandomize=ORDERS == _FEW_ORDERS,
     print_blob=True,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
+    report_multiple_bugs=False,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -153,3 +153,78 @@ def test_large_renamed_files_are_not_covered(tmp_path: Path):
     project.revert(start)
     assert project.files() == {"b": TEXT}
     project.history.close()
+
+
+def test_a_file_that_the_agent_renamed_and_then_deleted_comes_back_under_its_old_name(
+    project: FileHistoryFixture,
+):
+    write(project, a=TEXT)
+    start = project.checkpoint()
+    with project.agent():
+        (project.work / "a").rename(project.work / "b")
+    with project.agent():
+        (project.work / "b").unlink()
+    project.revert(start)
+    assert project.files() == {"a": TEXT}
+
+
+def test_your_new_file_gets_its_name_back_that_the_agent_changed(project: FileHistoryFixture):
+    start = project.checkpoint()
+    write(project, a=TEXT)
+    with project.agent():
+        (project.work / "a").rename(project.work / "b")
+    assert project.revert(start) == {"b": "rename"}
+    assert project.files() == {"a": TEXT}
+
+
+def test_a_file_that_you_renamed_and_deleted_can_be_restored_under_its_old_name(project: FileHistoryFixture):
+    write(project, a=TEXT)
+    start = project.checkpoint()
+    (project.work / "a").rename(project.work / "b")
+    project.checkpoint()
+    (project.work / "b").unlink()
+    assert project.revert(start, also=lambda plan: {item.path for item in plan.items}) == {"a": "keep"}
+    assert project.files() == {"a": TEXT}
+
+
+def test_a_folder_that_a_file_replaced_comes_back_after_the_file_was_renamed(project: FileHistoryFixture):
+    write(project, b__a=TEXT)
+    start = project.checkpoint()
+    with project.agent():
+        (project.work / "b" / "a").unlink()
+        (project.work / "b").rmdir()
+        write(project, b="agent\n")
+    with project.agent():
+        (project.work / "d").mkdir()
+        (project.work / "b").rename(project.work / "d" / "a")
+    project.revert(start)
+    assert project.files() == {"b/a": TEXT}
+    assert not (project.work / "d").exists()
+
+
+def test_the_revert_of_a_swap_of_a_file_and_its_folder_can_be_undone(project: FileHistoryFixture):
+    write(project, a="one\n", d__a="two\n", d__b="three\n")
+    start = project.checkpoint()
+    with project.agent():
+        (project.work / "d" / "a").rename(project.work / "temporary")
+        (project.work / "a").rename(project.work / "d" / "a")
+        (project.work / "d").rename(project.work / "a")
+        (project.work / "temporary").rename(project.work / "d")
+    swapped = project.checkpoint()
+    project.revert(start)
+    assert project.files() == {"a": "one\n", "d/a": "two\n", "d/b": "three\n"}
+    project.revert(swapped)
+    assert project.files() == {"a/a": "one\n", "a/b": "three\n", "d": "two\n"}
+
+
+def test_a_file_with_the_only_copy_of_your_line_is_not_deleted(project: FileHistoryFixture):
+    """The agent wrote `b` anew, so that it doesn't look like the old file."""
+    write(project, a=TEXT)
+    start = project.checkpoint()
+    write(project, a=TEXT + "mine\n")
+    with project.agent():
+        (project.work / "a").unlink()
+        write(project, b="agent\n" * 9 + "mine\n")
+    write(project, a="another\n")
+    assert project.revert(start) == {"a": "conflict", "b": "conflict"}
+    assert project.files() == {"a": "another\n", "b": "agent\n" * 9 + "mine\n"}

@@ -106,3 +106,15 @@ def test_a_session_that_starts_with_too_many_files_covers_those_of_file_tools(
     plan = project.history.plan(start)
     assert plan.incomplete == REASON
     assert [(item.path, item.action, item.by) for item in plan.items] == [("f1", "restore", "agent")]
+
+
+def test_a_file_deleted_after_a_restart_is_missed_when_coverage_is_complete_again(tmp_path: Path) -> None:
+    first = open_project(tmp_path)
+    exceed_limit(first)
+    first.store.close()
+    project = open_project(tmp_path)
+    project.checkpoint()
+    with project.agent("rm -r node_modules src/f0"):
+        shutil.rmtree(project.work / "node_modules")
+        (project.work / "src" / "f0").unlink()
+    assert "src/f0" not in project.history.state(project.checkpoint())

@@ -265,6 +265,8 @@ class Capture:
                 )
                 self._strays = self._strays or set()
             else:
+                if self.partial_coverage_reason:
+                    self._strays = None  # any file that isn't cached may have been removed meanwhile
                 self._coverage.resume(detected, self._states.entries)
                 return scan, detected
         return None, self._detect_strays(self._known_strays(), DetectedChanges())

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.manifest import Manifest
 from kimi_tui.history.snapshots.other_sessions import OtherSessionChanges
+from kimi_tui.history.snapshots.planning.others_lines import EntryChanges
 from kimi_tui.wire.timeline import WhoChanged
 
 _MAX_COMMAND_CHARS = 40
@@ -36,6 +37,25 @@ class PathHistory:
     renames: dict[int, tuple[str, str]] = field(default_factory=dict)
     """The old and the new path by the index of the change that renamed it."""
 
+    def split(self, index: int) -> "tuple[PathHistory, PathHistory]":
+        """Return the history of what existed up to `states[index]`, and that of what was created after it."""
+        is_removed = self.states[index + 1] is None
+        first = index + 1 if is_removed else index
+        """The first change of the second one."""
+        earlier = replace(
+            self,
+            states=[*self.states[: index + 1], None],
+            is_agents=self.is_agents[: index + 1],
+            renames={number: names for number, names in self.renames.items() if number <= index},
+        )
+        later = replace(
+            self,
+            states=[None, *self.states[index + 1 + is_removed :]],
+            is_agents=self.is_agents[first:],
+            renames={number - first: names for number, names in self.renames.items() if number >= first},
+        )
+        return earlier, later
+
     @property
     def former_names(self) -> set[str]:
         """The paths that the file or directory had before its renames."""
@@ -47,6 +67,13 @@ class PathHistory:
             old, new = self.renames[index]
             if self.is_agents[index] and path == new:
                 path = old
+        return path
+
+    def first_name(self, path: str) -> str:
+        """Return the name at the target state of what is now, or was last, at `path`."""
+        for index in sorted(self.renames, reverse=True):
+            old, new = self.renames[index]
+            path = old if path == new else path
         return path
 
     @property
@@ -80,6 +107,8 @@ class PathHistories:
     """The histories of what doesn't exist any longer since something else was renamed to its path, with that
     path.
     """
+    changes_by_others: list[EntryChanges] = field(default_factory=list)
+    """What others than the agent changed, by record, oldest first; without regard to renames."""
 
 
 def build_path_histories(
@@ -97,7 +126,7 @@ def build_path_histories(
     builder = _HistoryBuilder(target_entries, frozenset(sessions), only, other_session_changes)
     for record in records:
         builder.add(record)
-    return PathHistories(builder.histories, builder.replaced)
+    return PathHistories(builder.histories, builder.replaced, builder.changes_by_others)
 
 
 class _HistoryBuilder:
@@ -112,7 +141,10 @@ class _HistoryBuilder:
     ) -> None:
         self.histories: dict[str, PathHistory] = {}
         self.replaced: list[tuple[str, PathHistory]] = []
+        self.changes_by_others: list[EntryChanges] = []
         """As in `PathHistories`."""
+        self._last: dict[str, Entry | None] = {}
+        """The last state of each path."""
         self._target_entries = target_entries
         self._sessions = sessions
         self._only = only
@@ -124,6 +156,8 @@ class _HistoryBuilder:
 
     def add(self, record: Manifest) -> None:
         """Add the changes of a record."""
+        self._add_changes_by_others(record)
+        self._last |= record.changes
         if record.author.who == "coverage":
             self._add_coverage(record)
             return
@@ -143,6 +177,17 @@ class _HistoryBuilder:
                 history.renames[len(history.is_agents)] = record.renames[path], path
             self._add_change(history, record, path, entry)
 
+    def _add_changes_by_others(self, record: Manifest) -> None:
+        if record.author.who == "coverage":
+            return
+        changes = {
+            path: (self._last[path] if path in self._last else self._target_entries.get(path), entry)
+            for path, entry in record.changes.items()
+            if not self._is_undone(record, path)
+        }
+        if changes:
+            self.changes_by_others.append(changes)
+
     def _add_coverage(self, record: Manifest) -> None:
         for path, entry in record.changes.items():
             entry = _NOW_IGNORED if entry is None else entry
@@ -153,7 +198,7 @@ class _HistoryBuilder:
 
     def _follow_renames(self, record: Manifest) -> None:
         """Move the histories of renamed paths, all together: files may swap their names."""
-        moved = {path: self._history_at(old) for path, old in record.renames.items()}
+        moved = {path: self._take_history(old) for path, old in record.renames.items()}
         left = set(record.renames.values())
         for path in record.renames:
             if path not in left:
@@ -162,6 +207,20 @@ class _HistoryBuilder:
             self.histories.pop(old, None)
             self._left.add(old)
         self.histories |= moved
+
+    def _take_history(self, path: str) -> PathHistory:
+        """Return the history of what is renamed from `path`, without that of a file which was there before a
+        directory, or the other way round.
+        """
+        history = self._history_at(path)
+        kinds = [_is_folder(entry) if entry is not None else None for entry in history.states]
+        index = next((it for it in range(len(kinds) - 1, -1, -1) if kinds[it] == (not kinds[-1])), None)
+        if kinds[-1] is None or index is None:
+            return history
+        earlier, later = history.split(index)
+        if any(earlier.states):
+            self.replaced.append((path, earlier))
+        return later
 
     def _replace(self, path: str, record: Manifest) -> None:
         """End the history of `path`, to which something else is renamed."""
@@ -199,16 +258,24 @@ class _HistoryBuilder:
     def _add_change(self, history: PathHistory, record: Manifest, path: str, entry: Entry | None) -> None:
         author = record.author
         is_agents = self._is_agents(record) and (self._only is None or record.id in self._only)
-        is_others = author.is_tool_of_other_session(self._sessions)
-        is_others = is_others or (record.id, path) in self._other_session_changes.known
+        is_others = self._is_other_sessions(record, path)
         history.states.append(entry)
-        history.is_agents.append(is_agents and not is_others)
+        history.is_agents.append(self._is_undone(record, path))
         history.is_uncertain |= is_agents and (record.id, path) in self._other_session_changes.possible
         history.is_yours |= not is_agents and not is_others
         if is_agents and author.began:
             history.command = author.command or author.tool
         if author.who == "background":
             history.task = author.command or author.call
+
+    def _is_undone(self, record: Manifest, path: str) -> bool:
+        """Return whether the plan undoes a change."""
+        is_agents = self._is_agents(record) and (self._only is None or record.id in self._only)
+        return is_agents and not self._is_other_sessions(record, path)
+
+    def _is_other_sessions(self, record: Manifest, path: str) -> bool:
+        is_tools = record.author.is_tool_of_other_session(self._sessions)
+        return is_tools or (record.id, path) in self._other_session_changes.known
 
     def _is_agents(self, record: Manifest) -> bool:
         """Return whether a tool call or revert of this session made the changes of a record."""
@@ -218,7 +285,11 @@ class _HistoryBuilder:
 def _has_other_type(history: PathHistory, entry: Entry | None) -> bool:
     """Return whether a directory is in the place of a file now, or the other way round."""
     last = history.states[-1]
-    return last is not None and entry is not None and (last.kind == "folder") != (entry.kind == "folder")
+    return last is not None and entry is not None and _is_folder(last) != _is_folder(entry)
+
+
+def _is_folder(entry: Entry) -> bool:
+    return entry.kind == "folder"
 
 
 def display_name(path: str) -> str:

@@ -1,73 +1,19 @@
-"""Rules of plans about directories, and about contents that only one planned file has."""
+"""Rules of plans about contents that only one planned file has."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from kimi_tui.base.message_text import msg
-from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
+from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.plan import PlanItem
 from kimi_tui.history.snapshots.planning.path_history import PathHistory, display_name
 
-_BLOCKED_BY_USER_FILE = "blocked by something you created"
-_HOLDS_UNCOVERED = "contains files that aren't covered"
 
-
-def respect_folders(items: dict[str, PlanItem], now: Entries, holds_uncovered: Callable[[str], bool]) -> None:
-    """Keep directories of files that stay, and mark conflicts between files and directories."""
-    changed = True
-    while changed:
-        changed = False
-        needed = _needed_folders(items, now, holds_uncovered)
-        for path, item in list(items.items()):
-            if not item.is_selected:
-                continue
-            if path in needed and item.then is None:
-                del items[path]
-            elif path in needed or (item.then is not None and not _has_room(path, items, now)):
-                note = (
-                    _HOLDS_UNCOVERED
-                    if _is_folder(item.now) and holds_uncovered(path)
-                    else _BLOCKED_BY_USER_FILE
-                )
-                items[path] = replace(item, action="conflict", note=note, versions=())
-            else:
-                continue
-            changed = True
-
-
-def _needed_folders(
-    items: dict[str, PlanItem], now: Entries, holds_uncovered: Callable[[str], bool]
-) -> set[str]:
-    """Return directories that would be removed although something in them stays or is restored."""
-    removed = {
-        path
-        for path, item in items.items()
-        if item.is_selected and _is_folder(item.now) and not _is_folder(item.then)
-    }
-    if not removed:
-        return set()
-    staying = [path for path in now if path not in items or not items[path].is_selected]
-    staying += [path for path, item in items.items() if item.is_selected and item.then is not None]
-    not_empty = {folder for folder in removed if holds_uncovered(folder)}
-    return not_empty | {
-        folder for path in (*staying, *not_empty) for folder in parents_of(path) if folder in removed
-    }
-
-
-def _has_room(path: str, items: dict[str, PlanItem], now: Entries) -> bool:
-    """Return whether all parents of `path` can be directories afterwards."""
-    for folder in parents_of(path):
-        item = items.get(folder)
-        entry = item.then if item is not None and item.is_selected else now.get(folder)
-        if entry is not None and not _is_folder(entry):
-            return False
-    return True
-
-
-def keep_moved_contents(
-    items: dict[str, PlanItem], unresolved: Mapping[str, PathHistory], now: Entries
-) -> None:
-    """Keep files that the agent created, if they have the only copy of what it moved away from another path.
+def find_moved_contents(
+    items: Mapping[str, PlanItem], unresolved: Mapping[str, PathHistory], now: Entries
+) -> dict[str, str]:
+    """Return files that the agent created with the only copy of what it moved away from another path, and why
+    they stay.
 
     That is the case if the agent's changes of the other path, one of the `unresolved` ones, can't be undone,
     for example because the user has taken the old name since.
@@ -86,14 +32,14 @@ def keep_moved_contents(
         if item.action == "delete" and item.now is not None and item.now.ref in origins
     }
     if not deleted:
-        return
+        return {}
     kept = {entry.ref for path, entry in now.items() if path not in items or not items[path].is_selected}
     kept |= {item.then.ref for item in items.values() if item.is_selected and item.then is not None}
-    for path, ref in deleted.items():
-        if ref not in kept:
-            origin = display_name(origins[ref])
-            note = msg("the agent moved {path} here, and that file isn't restored", path=origin)
-            items[path] = replace(items[path], action="conflict", note=note)
+    return {
+        path: msg("the agent moved {path} here, and that file isn't restored", path=display_name(origins[ref]))
+        for path, ref in deleted.items()
+        if ref not in kept
+    }
 
 
 def link_contents(items: dict[str, PlanItem], now: Entries) -> None:
@@ -114,7 +60,3 @@ def link_contents(items: dict[str, PlanItem], now: Entries) -> None:
 def _content_of(entry: Entry | None) -> str:
     """Return the digest of a file that isn't empty."""
     return entry.ref if entry is not None and entry.kind == "file" and entry.size else ""
-
-
-def _is_folder(entry: Entry | None) -> bool:
-    return entry is not None and entry.kind == "folder"

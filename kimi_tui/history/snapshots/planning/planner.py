@@ -15,13 +15,14 @@ from kimi_tui.history.snapshots.merge3 import MAX_BYTES, Overlap, is_text
 from kimi_tui.history.snapshots.other_sessions import NO_OTHER_SESSION_CHANGES, OtherSessionChanges
 from kimi_tui.history.snapshots.plan import Action, ItemVersion, Plan, PlanItem
 from kimi_tui.history.snapshots.planning.change_undo import ChangeUndo, UndoConflict
+from kimi_tui.history.snapshots.planning.others_lines import OthersLines
 from kimi_tui.history.snapshots.planning.path_history import (
     PathHistory,
     build_path_histories,
     shorten_command,
 )
-from kimi_tui.history.snapshots.planning.plan_rules import keep_moved_contents, link_contents
-from kimi_tui.history.snapshots.planning.rename_undo import RenameUndo
+from kimi_tui.history.snapshots.planning.plan_rules import find_moved_contents, link_contents
+from kimi_tui.history.snapshots.planning.tree_undo import TreeUndo
 from kimi_tui.wire.timeline import ConflictChoice
 
 _OVERLAPS: dict[ConflictChoice, Overlap] = {"merge": "ours", "both": "both"}
@@ -71,17 +72,26 @@ class Planner:
         for number, (path, history) in enumerate(histories.items()):
             deadline.check(number, 2 * len(histories))
             items[path] = replace(self._item(path, history), by=history.by)
-        unresolved = {path for path, item in items.items() if item.action in {"conflict", "not covered"}}
         restored = [self._replaced_item(path, history) for path, history in replaced]
-        renames = RenameUndo(items, histories, current_entries, restored)
-        for path in [path for path, item in items.items() if not item.has_effect]:
-            del items[path]
-        renames.respect_folders(holds_uncovered)
-        unresolved |= {path for path, item in items.items() if item.action == "conflict"}
-        unresolved &= histories.keys()
-        keep_moved_contents(items, {path: histories[path] for path in unresolved}, current_entries)
-        renames.respect_folders(holds_uncovered)
-        renames.join()
+        undo = TreeUndo(items, histories, current_entries, restored, holds_uncovered)
+        others_lines = OthersLines(found.changes_by_others, self._blobs)
+        changed = {path for record in records for path in record.changes}
+        while True:
+            undo.settle()
+            items = undo.items()
+            unresolved = {
+                path: histories[path]
+                for path, item in items.items()
+                if item.action in {"conflict", "not covered"} and path in histories
+            }
+            only_copies = {
+                **find_moved_contents(items, unresolved, current_entries),
+                **others_lines.find_only_copies(items, current_entries, changed),
+            }
+            if not only_copies:
+                break
+            undo.keep(only_copies)
+        undo.join(items)
         link_contents(items, current_entries)
         ordered = []
         for number, path in enumerate(sorted(items)):

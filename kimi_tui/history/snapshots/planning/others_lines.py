@@ -1,0 +1,89 @@
+"""Lines that others than the agent wrote since a state: a revert doesn't remove the only copy of one.
+
+This doesn't depend on which file a line is in, so it also holds where a rename wasn't recognized.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from kimi_tui.base.message_text import msg
+from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
+from kimi_tui.history.snapshots.entry import Entries, Entry
+from kimi_tui.history.snapshots.merge3 import MAX_BYTES, is_text
+from kimi_tui.history.snapshots.plan import PlanItem
+
+EntryChanges = Mapping[str, tuple[Entry | None, Entry | None]]
+"""Path -> its entries before and after."""
+
+_MAX_COMPARED = 2_000
+"""Maximum number of changed files that are compared line by line. Others are compared as a whole."""
+_NO_LINES: frozenset[bytes] = frozenset()
+
+
+class OthersLines:
+    """The lines that others than the agent wrote since a state. Contents that aren't text are one line."""
+
+    def __init__(self, changes_by_others: Iterable[EntryChanges], blobs: BlobStore) -> None:
+        """`changes_by_others` are their changes since, oldest first."""
+        self._blobs = blobs
+        self._n_read = 0
+        self._lines: set[bytes] = set()
+        self._by_ref: dict[str, frozenset[bytes]] = {}
+        """Those of the lines that a content has, by its digest."""
+        for changes in changes_by_others:
+            before = set[bytes]().union(*(self._read(old) for old, _ in changes.values()))
+            after = set[bytes]().union(*(self._read(new) for _, new in changes.values()))
+            self._lines -= before - after
+            self._lines |= after - before
+
+    def find_only_copies(
+        self, items: Mapping[str, PlanItem], now: Entries, changed: Iterable[str]
+    ) -> dict[str, str]:
+        """Return the paths at which `items` would remove the only copy of such a line, and why they stay.
+
+        `changed` are the paths that have changed since.
+        """
+        if not self._lines:
+            return {}
+        removed = {path: lines for path, item in items.items() if (lines := self._removed_by(item))}
+        if not removed:
+            return {}
+        remaining = _NO_LINES.union(*(self._in(entry) for entry in _outcome(items, now, changed)))
+        note = msg("it has the only copy of lines that this revert keeps")
+        return {path: note for path, lines in removed.items() if lines - remaining}
+
+    def _removed_by(self, item: PlanItem) -> frozenset[bytes]:
+        return self._in(item.now) - self._in(item.then) if item.is_selected else _NO_LINES
+
+    def _in(self, entry: Entry | None) -> frozenset[bytes]:
+        """Return those of the lines that an entry has."""
+        if entry is None or entry.kind != "file" or not entry.size:
+            return _NO_LINES
+        if (lines := self._by_ref.get(entry.ref)) is None:
+            lines = self._by_ref[entry.ref] = frozenset(self._read(entry) & self._lines)
+        return lines
+
+    def _read(self, entry: Entry | None) -> set[bytes]:
+        """Return the lines of a file, except blank ones."""
+        if entry is None or entry.kind != "file":
+            return set()
+        self._n_read += 1
+        if entry.size > MAX_BYTES or self._n_read > _MAX_COMPARED:
+            return {entry.ref.encode()}
+        try:
+            content = self._blobs.read(entry.ref)
+        except (BlobMissing, OSError):
+            return set()
+        if not is_text(content):
+            return {entry.ref.encode()}
+        return {line for line in content.splitlines() if line.strip()}
+
+
+def _outcome(
+    items: Mapping[str, PlanItem], now: Entries, changed: Iterable[str]
+) -> Iterator[Entry | None]:
+    """Yield what changed paths have after the plan has been executed."""
+    for path, item in items.items():
+        yield item.then if item.is_selected else item.now
+    for path in changed:
+        if path not in items:
+            yield now.get(path)
