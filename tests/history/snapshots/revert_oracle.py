@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -117,6 +118,13 @@ class Oracle:
                 if f"{path}/".startswith(f"{old}/"):
                     moved[new + path[len(old) :]] = self.identities.pop(path)
         self.identities |= moved
+
+    def forget_files(self, paths: Collection[str]) -> None:
+        """Forget which files are at some paths, and which lines they have."""
+        for path, number in self.identities.items():
+            if any(f"{path}/".startswith(f"{each}/") for each in paths):
+                self.lines_of.pop(number, None)
+                self.identities[path] = 0
 
     def lines_in(self, files: Files) -> set[str]:
         """Return the user's lines in `files`."""

@@ -228,3 +228,17 @@ def test_a_file_with_the_only_copy_of_your_line_is_not_deleted(project: FileHist
     write(project, a="another\n")
     assert project.revert(start) == {"a": "conflict", "b": "conflict"}
     assert project.files() == {"a": "another\n", "b": "agent\n" * 9 + "mine\n"}
+
+
+def test_a_file_with_your_line_is_not_deleted_without_the_one_that_gets_it(project: FileHistoryFixture):
+    write(project, a=TEXT)
+    start = project.checkpoint()
+    write(project, a=TEXT + "mine\n")
+    with project.agent():
+        (project.work / "a").unlink()
+        write(project, b="agent\n" * 9 + "mine\n")
+    plan = project.history.plan(start)
+    write(project, a="another\n")
+    result, _ = project.history.execute(plan, {"a", "b"})
+    assert {path for path, _ in result.failed} == {"a", "b"}
+    assert project.files() == {"a": "another\n", "b": "agent\n" * 9 + "mine\n"}

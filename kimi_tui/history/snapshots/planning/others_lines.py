@@ -3,7 +3,7 @@
 This doesn't depend on which file a line is in, so it also holds where a rename wasn't recognized.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
@@ -42,14 +42,45 @@ class OthersLines:
 
         `changed` are the paths that have changed since.
         """
-        if not self._lines:
-            return {}
-        removed = {path: lines for path, item in items.items() if (lines := self._removed_by(item))}
+        removed = self._removed(items)
         if not removed:
             return {}
-        remaining = _NO_LINES.union(*(self._in(entry) for entry in _outcome(items, now, changed)))
+        staying = self._staying(items, now, changed)
+        remaining = staying.union(*(self._in(item.then) for item in items.values() if item.is_selected))
         note = msg("it has the only copy of lines that this revert keeps")
         return {path: note for path, lines in removed.items() if lines - remaining}
+
+    def find_destinations(
+        self, items: Mapping[str, PlanItem], now: Entries, changed: Iterable[str]
+    ) -> dict[str, str]:
+        """Return the paths at which `items` remove such lines, and where they write them again."""
+        removed = self._removed(items)
+        if not removed:
+            return {}
+        staying = self._staying(items, now, changed)
+        written: dict[bytes, str] = {}
+        for path, item in items.items():
+            if item.is_selected:
+                written |= dict.fromkeys(self._in(item.then) - self._in(item.now), path)
+        found = {
+            path: next((written[line] for line in sorted(lines - staying) if line in written), "")
+            for path, lines in removed.items()
+        }
+        return {path: other for path, other in found.items() if other}
+
+    def _removed(self, items: Mapping[str, PlanItem]) -> dict[str, frozenset[bytes]]:
+        """Return the lines that each item removes."""
+        if not self._lines:
+            return {}
+        return {path: lines for path, item in items.items() if (lines := self._removed_by(item))}
+
+    def _staying(
+        self, items: Mapping[str, PlanItem], now: Entries, changed: Iterable[str]
+    ) -> frozenset[bytes]:
+        """Return the lines in changed files that stay as they are."""
+        entries = [item.now for item in items.values() if not item.is_selected]
+        entries += [now.get(path) for path in changed if path not in items]
+        return _NO_LINES.union(*map(self._in, entries))
 
     def _removed_by(self, item: PlanItem) -> frozenset[bytes]:
         return self._in(item.now) - self._in(item.then) if item.is_selected else _NO_LINES
@@ -76,14 +107,3 @@ class OthersLines:
         if not is_text(content):
             return {entry.ref.encode()}
         return {line for line in content.splitlines() if line.strip()}
-
-
-def _outcome(
-    items: Mapping[str, PlanItem], now: Entries, changed: Iterable[str]
-) -> Iterator[Entry | None]:
-    """Yield what changed paths have after the plan has been executed."""
-    for path, item in items.items():
-        yield item.then if item.is_selected else item.now
-    for path in changed:
-        if path not in items:
-            yield now.get(path)

@@ -38,7 +38,7 @@ class PathHistory:
     """The old and the new path by the index of the change that renamed it."""
 
     def split(self, index: int) -> "tuple[PathHistory, PathHistory]":
-        """Return the history of what existed up to `states[index]`, and that of what was created after it."""
+        """Return the history up to `states[index]`, and that of the file which was created after it."""
         is_removed = self.states[index + 1] is None
         first = index + 1 if is_removed else index
         """The first change of the second one."""
@@ -62,7 +62,7 @@ class PathHistory:
         return {old for old, _ in self.renames.values()}
 
     def undo_agent_renames(self, path: str) -> str:
-        """Return the name of what is now at `path` without the agent's renames. Those of others stay."""
+        """Return the name of the file at `path` without the agent's renames. Those of others stay."""
         for index in sorted(self.renames, reverse=True):
             old, new = self.renames[index]
             if self.is_agents[index] and path == new:
@@ -70,7 +70,7 @@ class PathHistory:
         return path
 
     def first_name(self, path: str) -> str:
-        """Return the name at the target state of what is now, or was last, at `path`."""
+        """Return the name at the target state of the file that is now, or was last, at `path`."""
         for index in sorted(self.renames, reverse=True):
             old, new = self.renames[index]
             path = old if path == new else path
@@ -209,8 +209,9 @@ class _HistoryBuilder:
         self.histories |= moved
 
     def _take_history(self, path: str) -> PathHistory:
-        """Return the history of what is renamed from `path`, without that of a file which was there before a
-        directory, or the other way round.
+        """Return the history of the file or directory that is renamed from `path`.
+
+        That of a file which was there before a directory, or the other way round, ends.
         """
         history = self._history_at(path)
         kinds = [_is_folder(entry) if entry is not None else None for entry in history.states]

@@ -36,7 +36,9 @@ def find_moved_contents(
     kept = {entry.ref for path, entry in now.items() if path not in items or not items[path].is_selected}
     kept |= {item.then.ref for item in items.values() if item.is_selected and item.then is not None}
     return {
-        path: msg("the agent moved {path} here, and that file isn't restored", path=display_name(origins[ref]))
+        path: msg(
+            "the agent moved {path} here, and that file isn't restored", path=display_name(origins[ref])
+        )
         for path, ref in deleted.items()
         if ref not in kept
     }

@@ -93,6 +93,9 @@ class Planner:
             undo.keep(only_copies)
         undo.join(items)
         link_contents(items, current_entries)
+        for path, other in others_lines.find_destinations(items, current_entries, changed).items():
+            if not (items[path].carried_to or items[path].kept_at):
+                items[path] = replace(items[path], kept_at=other)
         ordered = []
         for number, path in enumerate(sorted(items)):
             deadline.check(len(items) + number, 2 * len(items))

@@ -1,8 +1,8 @@
 """Undo of all changes since a state: where each file goes, what it contains, and what has to stay.
 
 A file that the agent renamed gets its old name again, with later edits. A file stays as it is if its place
-isn't free, if a directory that it needs isn't possible, or if a rule about contents says so. Then other files
-may have to stay, too, until nothing is in the way of anything.
+isn't free, if a directory that it needs isn't possible, or if it has the only copy of a content. Then other
+files may have to stay, too, until nothing is in the way of anything.
 
 A rename is one item, and so is that of a directory with its members. If both names are in use, as after a
 swap, each name has its own item: these write the contents, and the item that overwrites a content is executed
@@ -63,8 +63,8 @@ class TreeUndo:
         replaced: Iterable[PlanItem],
         holds_uncovered: Callable[[str], bool],
     ) -> None:
-        """`items` undo the changes of each path by itself, and `replaced` create what something else was
-        renamed over. `holds_uncovered` returns whether a directory has files that aren't covered.
+        """`items` undo the changes of each path alone, and `replaced` create the files over which others were
+        renamed. `holds_uncovered` returns whether a directory has files that aren't covered.
         """
         self._now = now
         self._find_uncovered = holds_uncovered
@@ -113,10 +113,9 @@ class TreeUndo:
     def _keep_where_something_is_not_restored(self) -> None:
         """Let a file stay that replaced one which isn't restored, so that the plan has one item for both."""
         for path, missing in self._missing.items():
-            file = self._by_path.get(path)
-            if file is not None and file.moves and not file.stays:
-                if missing.stays and missing.item.action != "keep":
-                    self._block(file)
+            file, is_conflict = self._by_path.get(path), missing.stays and missing.item.action != "keep"
+            if is_conflict and file is not None and file.moves and not file.stays:
+                self._block(file)
 
     def keep(self, notes: Mapping[str, str]) -> None:
         """Let the files at some paths stay, and note why."""
@@ -140,7 +139,7 @@ class TreeUndo:
         return self._keep_needed_folders(arriving) or is_changed
 
     def _arriving(self) -> tuple[dict[str, _File], bool]:
-        """Return what is at each path in the end, apart from what stays; and whether a file has to stay."""
+        """Return the file at each path in the end, except those that stay; and whether another one has to."""
         arriving: dict[str, _File] = {}
         is_changed = False
         for file in self._files:
@@ -149,11 +148,12 @@ class TreeUndo:
             occupant = self._by_path.get(file.old)
             is_taken = file.old in self._now and (occupant is None or occupant.stays)
             other = arriving.get(file.old)
+            blocked: _File | None = file
             if not is_taken and (other is None or (other.item.now is None and file.item.now is not None)):
                 arriving[file.old] = file
-                file = other
-            if file is not None:
-                self._block(file)
+                blocked = other
+            if blocked is not None:
+                self._block(blocked)
                 is_changed = True
         return arriving, is_changed
 
