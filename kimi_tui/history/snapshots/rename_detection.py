@@ -1,7 +1,8 @@
 """Detection of renames among the changes of a state: which path has the file or directory of an old one now.
 
 Files are paired by equal contents, then by equal inodes and by similar contents, as git does. A directory is
-renamed if the files in it are. Empty files are only paired in renamed directories.
+renamed if the files in it are. Empty files are only paired in renamed directories, and if one has the name of
+another file that was renamed.
 
 A file may have been renamed to a name in use, and a name may be in use again: `mv a b` replaces `b`, and two
 files may swap their names. But a name that has a new content of its own since isn't an old name: what looks
@@ -65,6 +66,7 @@ def find_renames(
     search.pair_equal_contents()
     search.pair_same_files()
     search.pair_similar_contents()
+    search.pair_empty_files()
     search.drop_copies()
     search.pair_folders()
     return search.found
@@ -189,6 +191,15 @@ class _RenameSearch:
             return []
         return [path for path in paths if self._similarity(path, path) < _MIN_SIMILARITY]
 
+    def pair_empty_files(self) -> None:
+        """Pair the empty file that has the name of a renamed one with the only empty file that is gone."""
+        new = [
+            old for old in self.found.values() if old not in self.found and _is_empty(self._current.get(old))
+        ]
+        left = [path for path, entry in self._old.items() if _is_empty(entry) and path not in self._used]
+        if len(new) == len(left) == 1:
+            self._pair(new[0], left[0])
+
     def drop_copies(self) -> None:
         """Drop the renames whose old name has a content since that wasn't renamed to it."""
         while copies := [
@@ -282,6 +293,10 @@ def _is_replaced(old: Entry, current: Entry) -> bool:
 
 def _is_comparable(entry: Entry, limit: int = _MAX_COMPARED_BYTES) -> bool:
     return entry.kind == "file" and 0 < entry.size <= limit
+
+
+def _is_empty(entry: Entry | None) -> bool:
+    return entry is not None and entry.kind == "file" and not entry.size
 
 
 def _count_equal_parts(old: str, path: str) -> int:

@@ -53,6 +53,15 @@ class Oracle:
     lines_of: dict[int, set[str]] = field(default_factory=dict)
     """The user's lines that were written to each file of known number."""
 
+    uncovered: set[str] = field(default_factory=set)
+    """Paths that were ignored at some time, so that their renames weren't seen."""
+    uncovered_numbers: set[int] = field(default_factory=set)
+    """The numbers of the files that were at these paths."""
+    overlaps: list[int] = field(default_factory=list)
+    """The number of events before each time at which the sessions began to run commands simultaneously."""
+    was_partial: bool = False
+    """Whether there were more files than are covered."""
+
     def files(self) -> Files:
         """Return a copy of everything in the directory."""
         found: Files = {}
@@ -71,6 +80,10 @@ class Oracle:
     def record(self, author: str, before: Files) -> None:
         """Record what has changed since `before` as changes by `author`."""
         after = self.files()
+        ignored = {path for path in after if self.is_ignored(path)}
+        self.uncovered |= ignored
+        self.uncovered_numbers |= {self.identities.get(path, 0) for path in ignored}
+        self.was_partial |= any(path.startswith("bulk/") for path in after)
         for path in sorted(before.keys() | after.keys()):
             if before.get(path) != after.get(path):
                 self.events.append(Event(path, author, frozenset(self.running)))
@@ -88,7 +101,7 @@ class Oracle:
             self.lines_of.setdefault(number, set()).add(line)
 
     def mixed_files(self) -> list[str]:
-        """Return the files that contain lines which the user wrote to different files.
+        """Return the files that contain lines which the user wrote to different files that were covered.
 
         Updates which file each path has, as a revert may have renamed them.
         """
@@ -99,7 +112,8 @@ class Oracle:
                 continue
             numbers = {known[line] for line in self.lines_in({path: entry}) if line in known}
             self.identities[path] = numbers.pop() if len(numbers) == 1 else 0
-            if numbers:
+            is_seen = not self.was_partial and path not in self.uncovered
+            if numbers and is_seen and not (numbers | {self.identities[path]}) & self.uncovered_numbers:
                 mixed.append(path)
         return mixed
 
@@ -150,10 +164,14 @@ class Oracle:
     def may_be_changed_by(self, session: str, n_events: int, path: str) -> bool:
         """Return whether a scan can't exclude that `session` changed the file at `path` after the first
         `n_events`.
+
+        With more files than are covered, a session doesn't record which new files its command created, so
+        that they may be those of a command of another session.
         """
         names = {path, *self.former_names.get(path, ())}
+        is_partial = any(event.path.startswith("bulk/") for event in self.events)
         return any(
-            event.author == session or (event.author == "user" and session in event.running)
+            event.author == session or (session in event.running and (event.author == "user" or is_partial))
             for event in self.events[n_events:]
             if event.path in names
         )

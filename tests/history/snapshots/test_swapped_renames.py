@@ -276,3 +276,14 @@ def test_a_file_stays_where_it_is_if_its_old_name_was_taken_since_the_plan(proje
     result, _ = project.history.execute(plan, {"a", "b"})
     assert {path for path, _ in result.failed} == {"a", "b"}
     assert project.files() == {"a": "yours\n", "b": A + "mine\n"}
+
+
+def test_an_empty_file_takes_part_in_a_rotation(project: FileHistoryFixture):
+    write(project, a="", b=B, c=C)
+    start = project.checkpoint()
+    with project.agent():
+        rename(project, "a", "b", "c", "a")
+    append(project, "a", "to c\n")
+    append(project, "c", "to b\n")
+    project.revert(start)
+    assert project.files() == {"a": "", "b": B + "to b\n", "c": C + "to c\n"}
