@@ -287,3 +287,17 @@ def test_an_empty_file_takes_part_in_a_rotation(project: FileHistoryFixture):
     append(project, "c", "to b\n")
     project.revert(start)
     assert project.files() == {"a": "", "b": B + "to b\n", "c": C + "to c\n"}
+
+
+def test_a_folder_goes_back_to_a_name_at_which_the_agent_created_another_one(project: FileHistoryFixture):
+    write(project, a=A, d__a=B, d__b=C)
+    start = project.checkpoint()
+    with project.agent():
+        (project.work / "a").unlink()
+    with project.agent():
+        (project.work / "d").rename(project.work / "a")
+    with project.agent():
+        (project.work / "d").mkdir()
+        (project.work / "d" / "a").symlink_to("target")
+    project.revert(start)
+    assert project.files() == {"a": A, "d/a": B, "d/b": C}

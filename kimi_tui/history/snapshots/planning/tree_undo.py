@@ -279,7 +279,8 @@ class TreeUndo:
             note = source.note
             if source.action == "delete":
                 note = msg("moved back to {path}", path=display_name(file.old))
-            items[file.path] = replace(source, note=note, carried_to=file.old)
+            carried_to = file.old if file.old in items else ""  # or it has the same content already
+            items[file.path] = replace(source, note=note, carried_to=carried_to)
         if (target := items.get(file.old)) is not None:
             is_merge = file.item.action == "merge" and target.action == "restore"
             items[file.old] = replace(
