@@ -50,6 +50,10 @@ class Oracle:
     """Which file each path has. A file keeps its number when it is renamed; 0 if it isn't known."""
     former_names: dict[str, set[str]] = field(default_factory=dict)
     """The names that the file at each path had before."""
+    left_names: set[str] = field(default_factory=set)
+    """The names that running commands have renamed. A file that one of them creates there counts as a new
+    content of the old file, as if that had been copied.
+    """
     lines_of: dict[int, set[str]] = field(default_factory=dict)
     """The user's lines that were written to each file of known number."""
 
@@ -121,6 +125,10 @@ class Oracle:
         """Record that files were renamed: old path -> new path, each also that of a directory."""
         moved: dict[str, int] = {}
         former: dict[str, set[str]] = {}
+        if self.running:
+            self.left_names |= {path for path in self.identities if any(
+                f"{path}/".startswith(f"{old}/") for old in moves
+            )}  # fmt: skip
         for path in self.files():
             for old, new in moves.items():
                 if f"{path}/".startswith(f"{new}/"):
@@ -181,6 +189,8 @@ class Oracle:
     def write(self, path: str, text: str) -> None:
         """Write a file in place. Whatever is in the way is removed."""
         full_path = self._make_room(path)
+        if path in self.left_names and not full_path.exists():
+            self.identities[path] = 0
         with full_path.open("w", newline="") as file:
             file.write(text)
 

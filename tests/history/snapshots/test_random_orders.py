@@ -234,6 +234,8 @@ class RandomOrders(RuleBasedStateMachine):
             self.projects[session].history.capture(author)
             file.unlink()
             self.oracle.running.discard(session)
+            if not self.oracle.running:
+                self.oracle.left_names.clear()
 
     @rule(session=sessions, resumes_first=st.booleans())
     def session_is_killed(self, session: str, resumes_first: bool) -> None:
