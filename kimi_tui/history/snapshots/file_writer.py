@@ -84,10 +84,10 @@ class AtomicFileWriter:
             self._fs.unlink(folder, name)
 
     def remove_folder(self, path: str) -> bool:
-        """Remove a directory. Return False if it isn't empty."""
+        """Remove a directory, if it exists. Return False if it isn't empty."""
         try:
             self._fs.rmdir(*self._folders.open_parent(path))
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, PathRejected):
             return True
         except OSError as error:
             if error.errno in {ENOTEMPTY, EEXIST}:

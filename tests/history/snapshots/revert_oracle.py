@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -140,6 +140,12 @@ class Oracle:
                 if f"{path}/".startswith(f"{old}/"):
                     moved[new + path[len(old) :]] = self.identities.pop(path)
         self.identities |= moved
+
+    def note_renames(self, renames: Mapping[str, str]) -> None:
+        """Note that a revert has renamed files: new path -> old path."""
+        former = {path: {old, *self.former_names.get(old, ())} for path, old in renames.items()}
+        for path, names in former.items():
+            self.former_names[path] = names | self.former_names.get(path, set())
 
     def forget_files(self, paths: Collection[str]) -> None:
         """Forget which files are at some paths, and which lines they have."""

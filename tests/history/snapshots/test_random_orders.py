@@ -333,7 +333,8 @@ class RandomOrders(RuleBasedStateMachine):
         before = self.oracle.files()
         self.disturbances[state.session].arm(after, disturb)
         project = self.projects[state.session]
-        project.history.execute(plan, {item.path for item in plan.items if item.is_selected})
+        result, _ = project.history.execute(plan, {item.path for item in plan.items if item.is_selected})
+        self.oracle.note_renames(result.renames)
         self.disturbances[state.session].action = None
         self.oracle.record(state.session, before)
         self.oracle.mixed_files()
@@ -401,6 +402,7 @@ class RandomOrders(RuleBasedStateMachine):
             if item.is_selected or (selects_all and "can't be stored" not in item.note)
         }
         result, _ = history.execute(plan, selected)
+        self.oracle.note_renames(result.renames)
         after = self.oracle.files()
         self.oracle.owed |= self.oracle.lines_in(before) - self.oracle.lines_in(after)
         mixed = self.oracle.mixed_files()

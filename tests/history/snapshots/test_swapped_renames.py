@@ -301,3 +301,16 @@ def test_a_folder_goes_back_to_a_name_at_which_the_agent_created_another_one(pro
         (project.work / "d" / "a").symlink_to("target")
     project.revert(start)
     assert project.files() == {"a": A, "d/a": B, "d/b": C}
+
+
+def test_a_directory_that_left_with_its_parent_does_not_fail(project: FileHistoryFixture):
+    write(project, d__a=A)
+    start = project.checkpoint()
+    (project.work / "b").symlink_to("target")
+    with project.agent():
+        write(project, d__e__f="agent\n")
+    with project.agent():
+        rename(project, "d", "b", "d")
+    project.revert(start)
+    assert project.files() == {"d/a": A}
+    assert os.readlink(project.work / "b") == "target"  # noqa: PTH115

@@ -42,7 +42,7 @@ class OthersLines:
 
         `changed` are the paths that have changed since.
         """
-        removed = self._removed(items)
+        removed = self._find_removed(items)
         if not removed:
             return {}
         staying = self._staying(items, now, changed)
@@ -54,7 +54,7 @@ class OthersLines:
         self, items: Mapping[str, PlanItem], now: Entries, changed: Iterable[str]
     ) -> dict[str, str]:
         """Return the paths at which `items` remove such lines, and where they write them again."""
-        removed = self._removed(items)
+        removed = self._find_removed(items)
         if not removed:
             return {}
         staying = self._staying(items, now, changed)
@@ -68,7 +68,7 @@ class OthersLines:
         }
         return {path: other for path, other in found.items() if other}
 
-    def _removed(self, items: Mapping[str, PlanItem]) -> dict[str, frozenset[bytes]]:
+    def _find_removed(self, items: Mapping[str, PlanItem]) -> dict[str, frozenset[bytes]]:
         """Return the lines that each item removes."""
         if not self._lines:
             return {}

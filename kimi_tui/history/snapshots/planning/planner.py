@@ -73,11 +73,11 @@ class Planner:
             deadline.check(number, 2 * len(histories))
             items[path] = replace(self._item(path, history), by=history.by)
         restored = [self._replaced_item(path, history) for path, history in replaced]
-        undo = TreeUndo(items, histories, current_entries, restored, holds_uncovered)
+        undo = TreeUndo(items, histories, current_entries, restored)
         others_lines = OthersLines(found.changes_by_others, self._blobs)
         changed = {path for record in records for path in record.changes}
         while True:
-            undo.settle()
+            undo.keep_blocked(holds_uncovered)
             items = undo.items()
             unresolved = {
                 path: histories[path]

@@ -11,6 +11,7 @@ only along with the one that keeps it.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
@@ -61,14 +62,11 @@ class TreeUndo:
         histories: Mapping[str, PathHistory],
         now: Entries,
         replaced: Iterable[PlanItem],
-        holds_uncovered: Callable[[str], bool],
     ) -> None:
         """`items` undo the changes of each path alone, and `replaced` create the files over which others were
-        renamed. `holds_uncovered` returns whether a directory has files that aren't covered.
+        renamed.
         """
         self._now = now
-        self._find_uncovered = holds_uncovered
-        self._uncovered_by_folder: dict[str, bool] = {}
         self._files: list[_File] = []
         self._by_path: dict[str, _File] = {}
         """The files that exist."""
@@ -122,12 +120,16 @@ class TreeUndo:
         for path, note in notes.items():
             self._stay(self._by_path[path], note)
 
-    def settle(self) -> None:
-        """Let all files stay that aren't possible."""
-        while self._keep_blocked():
+    def keep_blocked(self, holds_uncovered: Callable[[str], bool]) -> None:
+        """Let all files stay that aren't possible, where they are.
+
+        `holds_uncovered` returns whether a directory has files that aren't covered.
+        """
+        holds_uncovered = cache(holds_uncovered)
+        while self._keep_some_blocked(holds_uncovered):
             pass
 
-    def _keep_blocked(self) -> bool:
+    def _keep_some_blocked(self, holds_uncovered: Callable[[str], bool]) -> bool:
         """Let files stay whose place isn't free, or whose directory isn't possible; return whether there are
         any.
         """
@@ -136,7 +138,7 @@ class TreeUndo:
             if not file.stays and not self._has_room(path, arriving):
                 self._block(file)
                 is_changed = True
-        return self._keep_needed_folders(arriving) or is_changed
+        return self._keep_needed_folders(arriving, holds_uncovered) or is_changed
 
     def _arriving(self) -> tuple[dict[str, _File], bool]:
         """Return the file at each path in the end, except those that stay; and whether another one has to."""
@@ -157,11 +159,6 @@ class TreeUndo:
                 is_changed = True
         return arriving, is_changed
 
-    def _holds_uncovered(self, folder: str) -> bool:
-        if (known := self._uncovered_by_folder.get(folder)) is None:
-            known = self._uncovered_by_folder[folder] = self._find_uncovered(folder)
-        return known
-
     def _has_room(self, path: str, arriving: Mapping[str, _File]) -> bool:
         """Return whether all parents of `path` can be directories in the end."""
         for parent in parents_of(path):
@@ -175,7 +172,9 @@ class TreeUndo:
                 return False
         return True
 
-    def _keep_needed_folders(self, arriving: Mapping[str, _File]) -> bool:
+    def _keep_needed_folders(
+        self, arriving: Mapping[str, _File], holds_uncovered: Callable[[str], bool]
+    ) -> bool:
         """Keep directories in which something stays or is created; return whether there are any."""
         leaving = {
             path: file
@@ -186,7 +185,7 @@ class TreeUndo:
         }
         if not leaving:
             return False
-        needed = {path for path, file in leaving.items() if not file.moves and self._holds_uncovered(path)}
+        needed = {path for path, file in leaving.items() if not file.moves and holds_uncovered(path)}
         staying = (path for path in self._now if (it := self._by_path.get(path)) is None or it.stays)
         needed |= {parent for path in (*staying, *needed) for parent in parents_of(path)}
         created = {parent for path in arriving for parent in parents_of(path)}
@@ -201,7 +200,7 @@ class TreeUndo:
                 self._block(file)
                 self._stay_unlisted(folder)
             else:
-                self._stay(file, _HOLDS_UNCOVERED if self._holds_uncovered(path) else _BLOCKED_BY_USER_FILE)
+                self._stay(file, _HOLDS_UNCOVERED if holds_uncovered(path) else _BLOCKED_BY_USER_FILE)
                 if file is not folder:
                     self._stay_unlisted(folder)
         return is_changed
