@@ -68,8 +68,9 @@ def parse(arguments: Sequence[str], *, subcommands: Collection[str] = ()) -> Cli
     values = vars(namespace)
     if not prompt and values["argument"] == _ACP:
         values |= {"mode": values["mode"] or _ACP, "argument": None}
-    elif not prompt and values["argument"] in subcommands:
-        raise _misplaced_subcommand_error([values["argument"], *unknown])
+    elif values["argument"] in subcommands:
+        after = ["--", *prompt] if prompt else []
+        raise _misplaced_subcommand_error([values["argument"], *unknown, *after])
     if unknown:
         raise parser.unknown_argument_error(" ".join(unknown))
     if values.pop("help_all"):

@@ -113,6 +113,7 @@ def test_a_prompt_that_begins_with_a_dash_follows_two_dashes():
         ),
         (["a", "--", "b"], "Unexpected argument “b” after the prompt."),
         (["--yolo", "mcp", "list"], "The subcommand “mcp” must come first. Run `kimi-tui mcp list`."),
+        (["-y", "mcp", "add", "x", "--", "uvx", "y"], "must come first. Run `kimi-tui mcp add x -- uvx y`."),
         (["-y", "sessions", "--days", "3"], "must come first. Run `kimi-tui sessions --days 3`."),
         (["--agent", "mcp", "info"], "The subcommand “info” must come first. Run `kimi-tui info`."),
         (["--agent", "mcp", "fix", "it"], "Unexpected argument “it” after the prompt."),
