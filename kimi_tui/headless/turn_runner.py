@@ -103,11 +103,13 @@ class TurnRunner:
         if info is None:
             await self._run_prompt_turns(user_input)
             return
-        command = RunSlash(str(user_input).strip().removeprefix("/"), self._new_prompt_id())
+        self._prompt_id = None
+        line = str(user_input).strip().removeprefix("/")
+        command = RunSlash(line, self._new_prompt_id() if info.takes_turn else None)
         if info.takes_turn or info.name == _SIDE_QUESTION:
             await self._run_turn(command, in_turn=info.takes_turn)
         else:
-            self._in_command, self._prompt_id = True, None
+            self._in_command = True
             with contextlib.suppress(WireClosed):
                 await self._wire.command_and_wait(command)
                 await self._wait_until_printed()

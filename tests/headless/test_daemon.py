@@ -23,7 +23,7 @@ from kimi_tui.headless.daemon_client import ClientListener, StdioListener
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.unix_socket import listen
 from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.commands import Prompt, Shutdown
+from kimi_tui.wire.commands import Command, Prompt, RunSlash, Shutdown
 from kimi_tui.wire.events import CostUpdate, Notification, StepBegin, TurnBegin, TurnEnd, TurnFailure
 from kimi_tui.wire.requests import ApprovalRequest
 
@@ -102,9 +102,12 @@ async def test_each_line_is_a_prompt_with_its_own_result() -> None:
 async def test_a_turn_of_another_client_is_not_the_result_of_a_prompt() -> None:
     daemon = DaemonRun()
 
+    commands: list[Command] = []
+
     async def serve() -> None:
         daemon.wire.send(replace(SESSION, resident=True))
         async for command in daemon.wire.commands():
+            commands.append(command)
             match command:
                 case Prompt():
                     for begin, text in (
@@ -116,8 +119,9 @@ async def test_a_turn_of_another_client_is_not_the_result_of_a_prompt() -> None:
                 case Shutdown():
                     return
 
-    assert await daemon.read("mine", start=serve) == 0
-    assert [it["result"] for it in daemon.results] == ["my response"]
+    assert await daemon.read("mine", "/clear", start=serve) == 0
+    assert [it["result"] for it in daemon.results] == ["my response", ""]
+    assert RunSlash("clear") in commands, "a command without a turn has no id of one"
 
 
 async def test_a_failed_turn_does_not_affect_the_next() -> None:
