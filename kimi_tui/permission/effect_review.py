@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -142,7 +142,7 @@ def propose_effect_grant(rules: RuleSet, review: EffectReview) -> tuple[Rule, ..
     """Return the `Edit` rules that would allow the uncovered changes; empty if only this once is possible."""
     if review.danger is not None or any(is_git_data(change) for change in review.uncovered):
         return ()
-    proposed: dict[Rule, None] = {}
+    proposed: dict[Rule, PathSubject] = {}
     allowing = rules
     new_folders = {each.path for each in review.changes if each.is_folder and each.kind == "create"}
     for change in review.uncovered:
@@ -155,11 +155,18 @@ def propose_effect_grant(rules: RuleSet, review: EffectReview) -> tuple[Rule, ..
             new = () if rule is None else (rule,)
         if not new:
             return ()
-        proposed.update(dict.fromkeys(new))
+        proposed.update(dict.fromkeys(new, subject))
         allowing = allowing.with_allowed(*new)
         if len(proposed) > _MAX_GRANT_RULES:
             return ()
-    return tuple(proposed)
+    return tuple(rule for rule in proposed if not _is_covered(rule, proposed, rules))
+
+
+def _is_covered(rule: Rule, proposed: Mapping[Rule, PathSubject], rules: RuleSet) -> bool:
+    """Return whether another proposed rule, such as one for the directory, covers the file of `rule`."""
+    subject = rules.assess(proposed[rule])
+    others = (each for each in proposed if each != rule)
+    return any(rules.with_allowed(other).verdict(subject) == "allow" for other in others)
 
 
 def find_outside_path(rules: RuleSet, line: BashCommandLine) -> str:

@@ -157,6 +157,17 @@ async def test_a_command_waits_for_an_earlier_edit_and_sees_it(trial_home: Sessi
         assert front.results["c2"].return_value.output == "new\n"
 
 
+async def test_a_grant_for_several_files_of_a_folder_names_the_folder_only(trial_home: SessionEnv) -> None:
+    (trial_home.work_dir / "out").mkdir()
+    (trial_home.work_dir / "c").touch()
+    trial_home.script(script(bash("c1", "touch out/a out/b; echo 1 > c")), "text: done")
+    async with trial_home.open_session() as front:
+        request = await ask(front)
+        assert request.rule == "Edit(./c) and Edit(out/**)"
+        front.answer(request, "reject")
+        await front.wait_for(TurnEnd)
+
+
 async def test_a_grant_for_the_session_covers_the_effects_by_path(trial_home: SessionEnv) -> None:
     (trial_home.work_dir / "out").mkdir()
     trial_home.script(

@@ -7,8 +7,9 @@ from textual import events
 
 from kimi_tui.tui.approvals.answer_row import AnswerButton
 from kimi_tui.tui.panes.tools import ToolsPane
+from kimi_tui.wire.command_effects import CommandEffects, FileEffect
 from kimi_tui.wire.commands import Interrupt
-from kimi_tui.wire.display_blocks import DiffBlock, ShellBlock
+from kimi_tui.wire.display_blocks import BriefBlock, DiffBlock, ShellBlock
 from kimi_tui.wire.events import ApprovalResponse, RequestClosed, StepBegin, TextPart, TurnBegin, TurnEnd
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, Question, QuestionOption, QuestionRequest
 from tests.tui.conftest import AppHarness
@@ -376,6 +377,40 @@ async def test_a_diff_scrolls_independently_of_the_conversation(open_app: Any) -
         await harness.driver.press("pagedown", "pageup")
         assert body.scroll_offset.y == 3
         assert harness.engine.answers == []
+
+
+async def test_a_command_is_allowed_once_all_of_its_changes_have_been_on_the_screen(open_app: Any) -> None:
+    files = tuple(FileEffect(f"src/file_{number}.py", "modify", 1, 1) for number in range(30))
+    request = build_shell_request(
+        display=(ShellBlock("python tool.py"), BriefBlock("changes")),
+        effects=CommandEffects(exit_code=0, output="done", files=files),
+    )
+    async with open_app() as harness:
+        await send_requests(harness, request)
+        await harness.driver.press("y", "y")
+        await harness.wait_until(lambda: "more lines · scroll down" in harness.screen_text())
+        assert not harness.engine.answers
+        for _ in range(40):
+            await harness.driver.press("down")
+            await harness.driver.pause()
+        await harness.wait_until(lambda: "file_29.py" in harness.screen_text())
+        assert "more line" not in harness.screen_text()
+        await harness.driver.press("y")
+        await harness.wait_until(lambda: harness.engine.answers)
+        assert harness.engine.answers == [ApprovalResponse("r1", "approve")]
+
+
+async def test_changes_that_are_not_on_the_screen_can_be_rejected(open_app: Any) -> None:
+    files = tuple(FileEffect(f"src/file_{number}.py", "modify", 1, 1) for number in range(30))
+    request = build_shell_request(
+        display=(ShellBlock("python tool.py"), BriefBlock("changes")),
+        effects=CommandEffects(exit_code=0, files=files),
+    )
+    async with open_app() as harness:
+        await send_requests(harness, request)
+        await harness.driver.press("n")
+        await harness.wait_until(lambda: harness.engine.answers)
+        assert harness.engine.answers == [ApprovalResponse("r1", "reject")]
 
 
 async def test_a_key_expands_a_request_over_the_conversation(open_app: Any) -> None:

@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.apply_edit import apply_edit
+from kimi_tui.frontend.text.effect_lines import describe_effects
 from kimi_tui.frontend.text.request_summary import danger_of, source_of, subject_of
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.approvals.edit_proposal import edit_proposal
@@ -258,7 +259,9 @@ class BatchReview(ModalScreen[tuple[ApprovalResponse, ...]]):
 
 
 def _has_long_command(request: ApprovalRequest) -> bool:
-    """Return whether a command may not fit on the screen."""
+    """Return whether a command or the list of its effects may not fit on the screen."""
+    if request.effects is not None and len(describe_effects(request.effects)) >= _MAX_SHORT_LINES:
+        return True
     return any(
         isinstance(block, ShellBlock)
         and (block.command.count("\n") >= _MAX_SHORT_LINES or len(block.command) > _MAX_SHORT_CHARS)

@@ -45,13 +45,13 @@ class RequestBody(LineView):
     """Whether diffs have two columns; None if the width decides."""
 
     class CommandPainted(Message):
-        """Posted when more of the command has been on the screen."""
+        """Posted when more of the command or its effects has been on the screen."""
 
     _request: ApprovalRequest | None = None
     _n_command_rows: int = 0
-    """Number of rows from the first one to the last one of the command."""
+    """Number of rows from the first one to the last one of the command, or of the list of its effects."""
     _painted_rows: set[int]
-    """Rows of the command that have been on the screen."""
+    """Rows of the command and its effects that have been on the screen."""
     _diffs: Mapping[int, Diff] = MappingProxyType({})
     """Diffs of the request, by index of their display block."""
 
@@ -71,7 +71,7 @@ class RequestBody(LineView):
 
     @property
     def n_unseen_rows(self) -> int:
-        """How many rows of the command haven't been on the screen yet."""
+        """How many rows of the command and its effects haven't been on the screen yet."""
         return max(self._n_command_rows - len(self._painted_rows), 0)
 
     def render_line(self, y: int) -> Strip:
@@ -99,6 +99,8 @@ class RequestBody(LineView):
             else:
                 block_lines = _block_lines(block, width)
             lines += [BLANK, *block_lines] if lines and block_lines else block_lines
+            if isinstance(block, BriefBlock) and request.effects is not None:
+                n_command_rows = len(lines)
             if isinstance(block, ShellBlock):
                 n_command_rows = len(lines)
                 if reason := reason_of(request):
