@@ -59,6 +59,44 @@ USES = (
 """What the user does afterwards, in the project and in each of its directories."""
 
 
+CONFIG = f"printf '[core]\\nfsmonitor = %s\\n' {PROGRAM} >>"
+IN_STEPS: Mapping[str, tuple[str, ...]] = {
+    "a renamed git directory": (
+        REPOSITORY.format("s1"), "mv s1/.git s1/data", f"{CONFIG} s1/data/config", "mv s1/data s1/.git",
+    ),
+    "a file that names the git directory": (
+        REPOSITORY.format("s2"), "mv s2/.git data2", f"{CONFIG} data2/config",
+        "echo 'gitdir: ../data2' > s2/.git",
+    ),
+    "settings copied from an ordinary file": (
+        REPOSITORY.format("s3"), f"{CONFIG} ordinary", "git add s3", "cp ordinary s3/.git/config",
+    ),
+    "a directory that looks like a bare repository": (
+        "mkdir -p s4/objects s4/refs",
+        "printf '[core]\\nrepositoryformatversion = 0\\nbare = false\\nworktree = ..\\n' > s4/config",
+        f"{CONFIG} s4/config", "echo 'ref: refs/heads/a' > s4/HEAD",
+    ),
+    "a moved directory of hooks": (
+        REPOSITORY.format("s5"), "mkdir h; printf '#!/bin/sh\\ntouch $PWN\\n' > h/post-index-change",
+        "chmod +x h/post-index-change", "rm -rf s5/.git/hooks", "mv h s5/.git/hooks",
+    ),
+    "an archive": (
+        "mkdir made",
+        "cd made; git init -q s6 && cd s6 && echo x > x && git add x && git commit -qm x",
+        "mv made/s6/.git made/s6/data", f"{CONFIG} made/s6/data/config",
+        "tar cf made.tar --transform s,/data,/.git, -C made s6", "tar xf made.tar", "git add s6",
+    ),
+    "python": (
+        REPOSITORY.format("s7"), f"{CONFIG} ordinary7", "git add s7",
+        "python3 -c 'open(\"s7/.git/config\", \"a\").write(open(\"ordinary7\").read())'",
+    ),
+    "a clone with a linked git directory": (
+        "git clone -q . s8", "mv s8/.git data8", f"{CONFIG} data8/config", "ln -s ../data8 s8/.git",
+    ),
+}  # fmt: skip
+"""Escapes that need several commands, each of which may look harmless."""
+
+
 @pytest.fixture
 def repository(trial_home: SessionEnv, monkeypatch: pytest.MonkeyPatch) -> SessionEnv:
     (trial_home.path / "home").mkdir(exist_ok=True)
@@ -158,6 +196,39 @@ async def test_accept_edits_mode_keeps_no_program_for_the_users_git_without_a_qu
         asked = await run_all(front)
     assert escaped(repository) == []
     assert len(asked) >= len(ESCAPES) - 1
+
+
+@pytest.mark.parametrize("mode", ["accept edits", "sandbox"])
+async def test_escapes_in_several_commands_keep_no_program_for_the_users_git(
+    repository: SessionEnv, mode: str
+) -> None:
+    markers = repository.path / "markers"
+    markers.mkdir()
+    steps = [
+        script(bash(f"c{number}n{index}", with_marker(command, markers / str(number))))
+        for number, commands in enumerate(IN_STEPS.values())
+        for index, command in enumerate(commands)
+    ]
+    repository.script(*steps, "text: done")
+    settings = repository.settings(sandbox={"enabled": mode == "sandbox"})
+    async with repository.open_session(settings=settings, yolo=mode == "sandbox") as front:
+        front.send(SetAcceptEdits(mode == "accept edits"))
+        await run_all(front)
+    use_git(repository, repository.work_dir)
+    assert [name for number, name in enumerate(IN_STEPS) if (markers / str(number)).exists()] == []
+
+
+@pytest.mark.parametrize("name", IN_STEPS)
+def test_escapes_in_several_commands_work_without_bounds(repository: SessionEnv, name: str) -> None:
+    marker = repository.path / "marker"
+    for command in IN_STEPS[name]:
+        subprocess.run(
+            with_marker(command, marker), shell=True, cwd=repository.work_dir, capture_output=True,
+            check=False, env={**os.environ, "HOME": str(repository.path / "home")},
+        )  # fmt: skip
+    marker.unlink(missing_ok=True)
+    use_git(repository, repository.work_dir)
+    assert marker.exists()
 
 
 async def test_ordinary_use_of_git_works_in_the_sandbox(repository: SessionEnv) -> None:

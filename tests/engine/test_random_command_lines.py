@@ -9,6 +9,8 @@ import random
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from kimi_tui.wire.events import TurnEnd
 from kimi_tui.wire.requests import ApprovalRequest
 from tests.engine.fake_front_end import FakeFrontEnd, SessionEnv, bash, script
 from tests.engine.test_run_first import create_repository, trial_home
-from tests.workspaces.tree_state import read_tree, tree_differences
+from tests.workspaces.tree_state import EntryState, read_tree, tree_differences
 
 __all__ = ["trial_home"]
 
@@ -83,7 +85,7 @@ def run_in_bash(line: str, folder: Path) -> None:
     )
 
 
-def files_of(folder: Path, started_ns: int) -> dict[bytes, object]:
+def files_of(folder: Path, started_ns: int) -> dict[bytes, EntryState]:
     """Return the state of all files, except for git's, whose objects and times depend on the moment."""
     tree = read_tree(os.fsencode(folder), started_ns)
     return {path: state for path, state in tree.items() if not path.startswith(b".git")}
@@ -94,8 +96,20 @@ def listed(request: ApprovalRequest) -> set[str]:
     return {file.path.rstrip("/") for file in request.effects.files}
 
 
+def changed_paths(before: Mapping[bytes, EntryState], after: Mapping[bytes, EntryState]) -> set[str]:
+    """Return the paths that differ. A new hard link changes only its own path, unless content differs."""
+    old, new = ({path: replace(it, links=()) for path, it in each.items()} for each in (before, after))
+    return {os.fsdecode(path) for path in {*old, *new} if old.get(path) != new.get(path)}
+
+
+def with_hard_links(names: set[str], tree: Mapping[bytes, EntryState]) -> set[str]:
+    """Return `names`, and the other names of these files."""
+    states = (tree.get(os.fsencode(name)) for name in names)
+    return names | {os.fsdecode(path) for state in states if state for path in state.links}
+
+
 async def run_line(front: FakeFrontEnd, answer: str) -> list[ApprovalRequest]:
-    asked = []
+    asked: list[ApprovalRequest] = []
     front.send(Prompt("go"))
     while True:
         event = await front.wait_for(object, where=lambda it: isinstance(it, ApprovalRequest | TurnEnd))
@@ -128,13 +142,13 @@ async def test_random_command_lines_leave_what_bash_leaves_or_nothing(
             before = files_of(trial_home.work_dir, started_ns)
             asked = await run_line(front, answer)
             after = files_of(trial_home.work_dir, started_ns)
-            changed = {os.fsdecode(path) for path in {*before, *after} if before.get(path) != after.get(path)}
+            changed = changed_paths(before, after)
             if answer == "no":
                 assert not changed, (line, changed)
                 continue
             run_in_bash(line, copy)
-            assert not tree_differences(files_of(copy, started_ns), after), line  # type: ignore[arg-type]
+            assert not tree_differences(files_of(copy, started_ns), after), line
             if all(request.effects is not None for request in asked):
-                shown = set().union(*map(listed, asked)) if asked else set()
+                shown = with_hard_links(set().union(*map(listed, asked)), after)
                 parents = {str(parent) for name in {*shown, *changed} for parent in Path(name).parents}
                 assert changed - shown - parents == set(), line
