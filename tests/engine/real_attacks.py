@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
@@ -75,7 +76,7 @@ FILES = {
     "tools/as": TOUCH,
     "tools/cc1": TOUCH,
 }
-SLOW = ("cargo", "mypy", "npm", "pytest")
+SLOW = ("cargo", "go", "mypy", "npm", "pdflatex", "pylint", "pytest", "tox")
 """Programs whose attacks run in `make faults` only."""
 MARKER = "PWN"
 DEBIAN_NAMES = {"bat": "batcat", "fd": "fdfind"}
@@ -105,7 +106,18 @@ def program_path() -> str:
 def find_missing(granted: str) -> str:
     """Return the program of a group if it isn't installed."""
     program = granted.split()[0]
-    return "" if shutil.which(program, path=program_path()) else program
+    return "" if is_installed(program) else program
+
+
+@cache
+def is_installed(program: str) -> bool:
+    """Return whether a program is installed; tox only from version 4 on, which has other options."""
+    path = shutil.which(program, path=program_path())
+    if path is None or program != "tox":
+        return path is not None
+    return (
+        "--override" in subprocess.run([path, "--help"], capture_output=True, text=True, check=False).stdout
+    )
 
 
 def find_markers(folder: Path) -> list[Path]:
