@@ -77,6 +77,7 @@ class Workspaces:
         """The layers of the running supervisor; None if there is none."""
         self._starting = asyncio.Lock()
         self._is_started = False
+        self._checking_bounds = asyncio.Lock()
         self._bounds_problem: str | None = None
         self.problem = ""
         """Why the last workspace isn't private; empty if it is, or if none was opened."""
@@ -228,11 +229,12 @@ class Workspaces:
     async def find_bounds_problem(self) -> str:
         """Return why commands can't run in bounded workspaces; empty if they can."""
         await self.start()
-        if self._client is None:
-            return self.problem
-        if self._bounds_problem is None:
-            self._bounds_problem = await find_bounds_problem(self._client)
-        return self._bounds_problem
+        async with self._checking_bounds:
+            if self._client is None:
+                return self.problem
+            if self._bounds_problem is None:
+                self._bounds_problem = await find_bounds_problem(self._client)
+            return self._bounds_problem
 
     async def left_by_killed_processes(self, work_dir: Path) -> list[LeftWorkspace]:
         """Return the workspaces of `work_dir` that killed processes left open, oldest first.

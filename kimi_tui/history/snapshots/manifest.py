@@ -16,7 +16,7 @@ import struct
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
@@ -28,6 +28,7 @@ from kimi_tui.history.snapshots.attribution import ChangeAuthor
 from kimi_tui.history.snapshots.chunked_json import decode, encode_lines
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, Kind, apply_changes, share_mode
 from kimi_tui.history.snapshots.rename_detection import Renames
+from kimi_tui.history.snapshots.stored_state import StoredState, whole_state_lines
 
 MAX_CHAIN = 4096
 """With 100,000 files a whole state takes 4 MB, which is 1 KB for each record of the chain."""
@@ -164,12 +165,39 @@ class ManifestLog:
 
     def read(self, manifest: str) -> Manifest:
         """Return a record. Raises ManifestMissing."""
+        with self._translate_errors(manifest):
+            return _from_json(manifest, zlib.decompress(self._read_frame(manifest)))
+
+    def read_state(self, manifest: str) -> tuple[Manifest, StoredState | None]:
+        """Return a record without its whole state, and that; None if it has none. Raises ManifestMissing.
+
+        A record without a parent may have no changes.
+        """
+        with self._translate_errors(manifest):
+            data = zlib.decompress(self._read_frame(manifest))
+            lines = whole_state_lines(data)
+            record = _from_json(manifest, _without_whole(data) if lines else data)
+
+        def decode() -> Mapping[str, Entry]:
+            return (self.read(manifest) if lines else record).whole or {}
+
+        if not lines and record.whole is None:
+            return record, None
+        return replace(record, whole=None), StoredState(lines, decode)
+
+    def _read_frame(self, manifest: str) -> bytes:
         name, _, offset = manifest.rpartition(":")
+        with (self._folder / f"{name}{_SUFFIX}").open("rb") as file:
+            file.seek(int(offset))
+            return _decode_frame(file.read(_HEADER.size), file.read)
+
+    @contextlib.contextmanager
+    def _translate_errors(self, manifest: str) -> Iterator[None]:
+        """Raise ManifestMissing instead of what reading the record raises."""
         try:
-            with (self._folder / f"{name}{_SUFFIX}").open("rb") as file:
-                file.seek(int(offset))
-                return _from_json(manifest, _decode_frame(file.read(_HEADER.size), file.read))
+            yield
         except FileNotFoundError as error:
+            name = segment_of(manifest)
             raise ManifestMissing(manifest, was_deleted=name in self._deleted_segments()) from error
         except (OSError, ValueError, KeyError, TypeError, zlib.error, struct.error) as error:
             raise ManifestMissing(manifest) from error
@@ -281,7 +309,7 @@ class ManifestLog:
         for segment in segments:
             for offset, payload in _read_frames(segment):
                 try:
-                    yield _from_json(f"{segment.stem}:{offset}", payload)
+                    yield _from_json(f"{segment.stem}:{offset}", zlib.decompress(payload))
                 except (ValueError, KeyError, TypeError, zlib.error):
                     continue
 
@@ -416,7 +444,7 @@ def _to_json(
 
 
 def _from_json(manifest: str, data: bytes) -> Manifest:
-    record = decode(zlib.decompress(data), {"whole": _parse_entries, "set": _parse_entries})
+    record = decode(data, {"whole": _parse_entries, "set": _parse_entries})
     whole: dict[str, Entry] | None = record.get("whole")
     changes: Changes = record.get("set", whole or {})
     if gone := record.get("gone"):

@@ -1,11 +1,12 @@
 """Differences between file states: compares only the paths that the records between two states name."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.history.snapshots.comparable_states import add_found
 from kimi_tui.history.snapshots.entry import Changes, Entry
 from kimi_tui.history.snapshots.manifest import Manifest, ManifestLog
+from kimi_tui.history.snapshots.stored_state import StoredState
 
 _MAX_WHOLE_STATES = 2
 """Whole states kept in memory: that of today's files, and an older one in a long session."""
@@ -27,21 +28,25 @@ class _Step:
 
 
 class StateDifferences:
-    """Computes differences between states of one log, and keeps what it reads for the next ones.
-
-    In a project of 100,000 files, reading a whole state takes half a second.
-    """
+    """Computes differences between states of one log, and keeps what it reads for the next ones."""
 
     def __init__(self, manifests: ManifestLog) -> None:
         self.manifests = manifests
+        self._last: tuple[str, str, Changes] | None = None
+        """The last difference: attempts that start together need the same one."""
         self._steps: dict[str, _Step] = {}
-        self._whole: dict[str, Mapping[str, Entry]] = {}
+        self._whole: dict[str, StoredState] = {}
         """The whole states used last, the latest at the end."""
 
     def between(self, current: str, target: str) -> Changes:
         """Return what turns the state `current` into `target`. Raises ManifestMissing."""
         if current == target:
             return {}
+        if self._last is None or self._last[:2] != (current, target):
+            self._last = current, target, self._compare(current, target)
+        return self._last[2]
+
+    def _compare(self, current: str, target: str) -> Changes:
         after_current, after_target = self._find_branches(current, target)
         adds_to_current = not self._step(current).is_complete and not after_current
         adds_to_target = not self._step(target).is_complete and not after_target
@@ -74,6 +79,8 @@ class StateDifferences:
                     branches[side].pop()
                     del branches[1 - side][position:]
                     return branches
+        for branch in branches:
+            branch[-1] = _to_step(self.manifests.read(branch[-1].id))  # all files of its state are changes
         return branches
 
     def _steps_from(self, manifest: str) -> Iterator[_Step]:
@@ -85,42 +92,49 @@ class StateDifferences:
 
     def _entries(self, manifest: str, paths: Iterable[str]) -> dict[str, Entry]:
         """Return the entries of `paths` in a state."""
-        changed: dict[str, Entry | None] = {}
-        whole: Mapping[str, Entry] = {}
+        known: dict[str, Entry | None] = {}
+        missing = set(paths)
         for step in self._steps_from(manifest):
-            if step.is_whole:
-                whole = self._whole_state(step.id)
+            if not missing:
                 break
-            for path, entry in step.changes.items():
-                changed.setdefault(path, entry)
-        values = ((path, changed[path] if path in changed else whole.get(path)) for path in paths)
-        return {path: entry for path, entry in values if entry is not None}
+            if step.is_whole:
+                known |= self._whole_state(step.id).find(missing)
+                break
+            found = missing & step.changes.keys()
+            known |= {path: step.changes[path] for path in found}
+            missing -= found
+        return {path: entry for path, entry in known.items() if entry is not None}
 
     def _step(self, manifest: str) -> _Step:
         if manifest not in self._steps:
-            self._keep(self.manifests.read(manifest))
+            self._read(manifest)
         return self._steps[manifest]
 
-    def _whole_state(self, manifest: str) -> Mapping[str, Entry]:
+    def _whole_state(self, manifest: str) -> StoredState:
         if manifest not in self._whole:
-            self._keep(self.manifests.read(manifest))
+            self._read(manifest)
         self._whole[manifest] = state = self._whole.pop(manifest)  # the others are dropped first
         return state
 
-    def _keep(self, record: Manifest) -> None:
-        self._steps[record.id] = _Step(
-            record.id,
-            record.parent,
-            record.changes,
-            frozenset(path for path, entry in record.changes.items() if entry is None),
-            record.author.who == "coverage",
-            record.is_complete,
-            record.whole is not None,
-        )
-        if record.whole is not None:
-            self._whole[record.id] = record.whole
+    def _read(self, manifest: str) -> None:
+        record, whole = self.manifests.read_state(manifest)
+        self._steps[record.id] = _to_step(record, is_whole=whole is not None)
+        if whole is not None:
+            self._whole[record.id] = whole
             while len(self._whole) > _MAX_WHOLE_STATES:
                 del self._whole[next(iter(self._whole))]
+
+
+def _to_step(record: Manifest, *, is_whole: bool = True) -> _Step:
+    return _Step(
+        record.id,
+        record.parent,
+        record.changes,
+        frozenset(path for path, entry in record.changes.items() if entry is None),
+        record.author.who == "coverage",
+        record.is_complete,
+        is_whole,
+    )
 
 
 def _changed_paths(steps: Iterable[_Step], *, adds_found: bool) -> set[str]:
