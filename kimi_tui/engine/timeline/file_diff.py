@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_DIFFS = 100
 """Maximum number of diffs in a plan or comparison."""
-DIFF_ON_REQUEST = msg("The diff isn't shown yet: there are many files.")
+DIFF_ON_REQUEST = msg("The diff isn't shown yet: there are many or large files.")
 _MAX_DIFF_CHARACTERS = 100_000
 """Maximum total size of the two texts of a diff."""
 

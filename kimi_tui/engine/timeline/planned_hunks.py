@@ -11,7 +11,7 @@ from kimi_tui.wire.timeline import PlannedAction, PlannedChoice, PlannedHunk
 
 _CONTEXT_LINES = 3
 _MAX_BYTES = 200_000
-"""Maximum total size of two versions whose hunks are listed."""
+"""Maximum total size of the hunks of a file that are listed."""
 
 
 def build_choices(history: FileHistory, item: PlanItem, path: str) -> tuple[PlannedChoice, ...]:
@@ -44,11 +44,11 @@ def _action(version: ItemVersion, now: Entry | None) -> PlannedAction:
 
 def find_changes(texts: tuple[bytes, bytes] | None, path: str) -> tuple[PlannedHunk, ...]:
     """Return the hunks that lead from one text to the other; none without texts, or if they are too long."""
-    if texts is None or len(texts[0]) + len(texts[1]) > _MAX_BYTES:
+    if texts is None:
         return ()
     old, new = split_lines(texts[0]), split_lines(texts[1])
     hunks = find_hunks(*texts)
-    built = []
+    built, size = [], 0
     for number, hunk in enumerate(hunks):
         first = hunks[number - 1].old_end if number else 0
         last = hunks[number + 1].old_start if number + 1 < len(hunks) else len(old)
@@ -62,6 +62,9 @@ def find_changes(texts: tuple[bytes, bytes] | None, path: str) -> tuple[PlannedH
             hunk.old_start - len(before) + 1,
             hunk.new_start - len(before) + 1,
         )
+        size += sum(map(len, (*before, *removed, *added, *after)))
+        if size > _MAX_BYTES:
+            return ()
         built.append(PlannedHunk(hunk.id, len(added), len(removed), diff))
     return tuple(built)
 

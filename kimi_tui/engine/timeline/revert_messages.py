@@ -16,18 +16,31 @@ if TYPE_CHECKING:
     from kimi_tui.history.snapshots.file_history import FileHistory
     from kimi_tui.history.snapshots.plan_executor import ExecutionResult
 
+_LARGE_BYTES = 200_000
+"""Size of the versions of a file from which comparing it takes long."""
+_MAX_LARGE_BYTES = 10 << 20
+"""Maximum total size of the versions of large files that a plan compares before it is shown."""
 _MAX_LISTED = 40
 """Maximum number of files listed in a note."""
 
 
 def build_planned_files(history: "FileHistory", plan: Plan) -> tuple[PlannedFile, ...]:
-    """Return the plan's files as front ends see them. Those after the first `MAX_DIFFS` lack diff and
+    """Return the plan's files as front ends see them. If there are many or large ones, some lack diff and
     hunks.
     """
-    return tuple(
-        build_planned_file(history, item) if number < MAX_DIFFS else build_file_without_diff(item)
-        for number, item in enumerate(plan.items)
-    )
+    files, left = [], _MAX_LARGE_BYTES
+    for number, item in enumerate(plan.items):
+        size = _compared_bytes(item)
+        if size > _LARGE_BYTES:
+            left -= size
+        is_compared = number < MAX_DIFFS and (size <= _LARGE_BYTES or left >= 0)
+        files.append(build_planned_file(history, item) if is_compared else build_file_without_diff(item))
+    return tuple(files)
+
+
+def _compared_bytes(item: PlanItem) -> int:
+    entries = [item.now, item.then, *(version.then for version in item.versions)]
+    return sum(entry.size for entry in entries if entry is not None and entry.kind == "file")
 
 
 def build_planned_file(history: "FileHistory", item: PlanItem) -> PlannedFile:

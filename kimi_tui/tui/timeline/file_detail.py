@@ -6,7 +6,7 @@ from kimi_tui.tui.markdown.styled_line import BLANK, Span, StyledLine, text_styl
 from kimi_tui.tui.markdown.syntax import highlight
 from kimi_tui.tui.markdown.wrap import chop, wrap
 from kimi_tui.tui.timeline.file_list import FileListRow, FileRow, NoteRow
-from kimi_tui.tui.transcript.diff_view import Diff
+from kimi_tui.tui.transcript.diff_view import RenderedDiff
 
 
 class FileDetail:
@@ -14,13 +14,13 @@ class FileDetail:
 
     def __init__(self, row: FileListRow | None) -> None:
         self._row = row
-        self._diff = Diff(row.diff) if isinstance(row, FileRow) and row.diff is not None else None
+        self._diff = _rendered_diff(row) if isinstance(row, FileRow) else None
 
     def build_lines(self, width: int) -> list[StyledLine]:
         """Return the lines for a width in cells."""
         match self._row:
             case FileRow() as row if self._diff is not None:
-                return [*_header_lines(row, width), *self._diff.lines(width)]
+                return [*_header_lines(row, width), *self._diff.lines(width, 0, self._diff.row_count)]
             case FileRow() as row:
                 return [*_header_lines(row, width), *_no_diff_lines(row, width)]
             case NoteRow(full=full, is_command=True):
@@ -46,14 +46,19 @@ class FileHeader:
 def detail_text(row: FileListRow | None) -> str:
     """Return the text to copy for a row."""
     match row:
-        case FileRow(diff=diff) if diff is not None:
-            return Diff(diff).to_unified()
+        case FileRow() if (diff := _rendered_diff(row)) is not None:
+            return "\n".join(hunk.to_unified() for hunk in diff.hunks)
         case FileRow(path=path):
             return path
         case NoteRow(full=full):
             return full
         case _:
             return ""
+
+
+def _rendered_diff(row: FileRow) -> RenderedDiff | None:
+    blocks = (row.diff,) if row.diff is not None else row.hunks
+    return RenderedDiff(blocks) if blocks else None
 
 
 def _header_lines(row: FileRow, width: int) -> list[StyledLine]:

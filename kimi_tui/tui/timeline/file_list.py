@@ -18,7 +18,14 @@ from kimi_tui.i18n.translate import tr, tr_lazy, translate_message
 from kimi_tui.tui.timeline.plan_selection import PlanSelection
 from kimi_tui.tui.timeline.row_style import style_highlighted
 from kimi_tui.wire.display_blocks import DiffBlock
-from kimi_tui.wire.timeline import ComparedFile, PlannedAction, PlannedFile, RevertReason, WhoChanged
+from kimi_tui.wire.timeline import (
+    ComparedFile,
+    PlannedAction,
+    PlannedFile,
+    PlannedHunk,
+    RevertReason,
+    WhoChanged,
+)
 
 _ACTION_LABELS: dict[PlannedAction, tuple[str, str, str]] = {
     "restore": (tr_lazy("restore"), "$primary", tr_lazy("The file is restored to its earlier content.")),
@@ -104,6 +111,8 @@ class FileRow:
     added: int = 0
     removed: int = 0
     diff: DiffBlock | None = None
+    hunks: tuple[DiffBlock, ...] = ()
+    """The changed lines, if the file is too long for a diff."""
     no_diff: str = ""
     """Why there is no diff."""
     description: str = ""
@@ -148,6 +157,9 @@ def plan_row(file: PlannedFile, reason: RevertReason) -> FileRow:
         added=file.added,
         removed=file.removed,
         diff=file.diff,
+        hunks=_hunk_diffs(
+            file.hunks or next((it.hunks for it in file.choices if it.choice == file.choice), ())
+        ),
         no_diff=translate_message(file.no_diff),
         description=description,
         note=" · ".join(
@@ -163,6 +175,10 @@ def plan_row(file: PlannedFile, reason: RevertReason) -> FileRow:
     )
 
 
+def _hunk_diffs(hunks: Sequence[PlannedHunk]) -> tuple[DiffBlock, ...]:
+    return tuple(hunk.diff for hunk in hunks)
+
+
 def _author_label(file: PlannedFile | ComparedFile) -> str:
     label = _AUTHOR_LABELS[file.by]
     return tr(label) if label else ""
@@ -172,7 +188,13 @@ def chosen_plan_row(file: PlannedFile, reason: RevertReason, selection: PlanSele
     """Return the row of a file in a plan as the user has selected it."""
     row = plan_row(file, reason)
     added, removed = selection.count_lines(file.path)
-    row = replace(row, added=added, removed=removed, is_partial=selection.is_partial(file.path))
+    row = replace(
+        row,
+        added=added,
+        removed=removed,
+        hunks=_hunk_diffs(selection.hunks_of(file.path)),
+        is_partial=selection.is_partial(file.path),
+    )
     choice, planned = selection.choice_of(file.path), selection.planned_choice(file.path)
     if choice is None or planned is None or choice == file.choice:
         return row
