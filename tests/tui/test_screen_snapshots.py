@@ -24,6 +24,7 @@ from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.prompt import PromptBox
 from kimi_tui.tui.screen.main_screen import MainScreen
 from kimi_tui.wire.agent_list import AgentList, AgentListItem, SubagentListItem
+from kimi_tui.wire.attempts import Attempt, AttemptChanges, AttemptList, ReadAttempt
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.codec import envelope
@@ -38,6 +39,7 @@ from kimi_tui.wire.commands import (
     SearchMessages,
     ShowTimeline,
 )
+from kimi_tui.wire.display_blocks import DiffBlock
 from kimi_tui.wire.events import (
     BtwBegin,
     BtwEnd,
@@ -53,7 +55,7 @@ from kimi_tui.wire.model_setup import FindModels, LocalModel, LocalServer, Model
 from kimi_tui.wire.permissions import ListPermissions, PermissionList, PermissionRule
 from kimi_tui.wire.session_list import SessionExcerpt, SessionList, SessionListItem, SessionPreview
 from kimi_tui.wire.settings import ListSettings, Setting, SettingsList
-from kimi_tui.wire.timeline import BranchContent
+from kimi_tui.wire.timeline import BranchContent, ComparedFile
 from tests.tui.app_driver import AppDriver
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
 from tests.tui.test_snapshots import (
@@ -163,7 +165,43 @@ SETTINGS = (
     ),
 )
 MODELS = replace(SESSION, models=("kimi-k2", "通义千问:8b"))
+FINISHED = Attempt(
+    number=1,
+    checkpoint=4,
+    prompt="reject locked users",
+    model="kimi-k2",
+    thinking="high",
+    state="finished",
+    duration_s=83.0,
+    cost_usd=0.42,
+    last_message="登录现在会拒绝被锁定的用户。\n\nLocked users are rejected.",
+    check="pytest -q",
+    verdict="pass",
+    files=2,
+    added=5,
+    removed=1,
+)
+ATTEMPTS = AttemptList(
+    (
+        FINISHED,
+        replace(FINISHED, number=2, model="通义千问:8b", thinking="off", verdict="fail", files=1, added=1),
+        Attempt(number=3, checkpoint=4, prompt="x", model="gpt", thinking="low", state="running"),
+    )
+)
 ANSWERS: Mapping[type, Outgoing] = {
+    ReadAttempt: AttemptChanges(
+        FINISHED,
+        (
+            ComparedFile(
+                "src/auth.py",
+                "changed",
+                1,
+                1,
+                DiffBlock("src/auth.py", "    return True\n", "    return not user.locked\n"),
+            ),
+            ComparedFile("tests/test_auth.py", "added", 4),
+        ),
+    ),
     ShowTimeline: TIMELINE,
     PlanRevert: PLAN,
     Compare: COMPARISON,
@@ -295,6 +333,10 @@ AT_REST = (
     SnapshotCase("timeline, filtered", ("slash", *"auth")),
     SnapshotCase("read only", ("down",), ("f3",), (replace(MODELS, read_only=True, in_use=True),)),
 )
+WITH_ATTEMPTS = (
+    SnapshotCase("comparison of attempts", command("attempts"), messages=(ATTEMPTS,)),
+    SnapshotCase("start of attempts", (*command("attempts"), "n", "down", "space"), ("escape", "escape")),
+)
 AT_WORK = (
     SnapshotCase("queue", (*"next", "enter", *"draft"), ("ctrl+c",), (TurnBegin("go on"), StepBegin(1))),
     SnapshotCase(
@@ -362,7 +404,9 @@ async def open_variant(data_dir: Path, variant: Variant) -> AsyncIterator[tuple[
         yield pilot, wire, clock
 
 
-@pytest.mark.parametrize("cases", [AT_REST, AT_WORK], ids=["at rest", "at work"])
+@pytest.mark.parametrize(
+    "cases", [AT_REST, WITH_ATTEMPTS, AT_WORK], ids=["at rest", "with attempts", "at work"]
+)
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 async def test_screens_match_their_snapshots(
     variant: Variant, cases: tuple[SnapshotCase, ...], snapshot: Any, tmp_path: Path

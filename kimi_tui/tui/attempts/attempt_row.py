@@ -17,8 +17,8 @@ _TIME_CELLS = 10
 _COST_CELLS = 7
 
 
-def attempt_header(attempts: Sequence[Attempt]) -> str:
-    """Return the titles of the columns."""
+def attempt_header(attempts: Sequence[Attempt], *, has_message: bool) -> str:
+    """Return the titles of the columns. `has_message`: the last one is the last message."""
     return " " + "  ".join(
         (
             pad_right("", _MARK_CELLS),
@@ -27,11 +27,14 @@ def attempt_header(attempts: Sequence[Attempt]) -> str:
             pad_left("+ −", _LINES_CELLS),
             pad_left(tr("time"), _TIME_CELLS),
             pad_left(tr("cost"), _COST_CELLS),
+            *([tr("last message")] if has_message else []),
         )
     )
 
 
-def attempt_row(attempt: Attempt, attempts: Sequence[Attempt], *, selected: str, now: float) -> str:
+def attempt_row(
+    attempt: Attempt, attempts: Sequence[Attempt], *, selected: str, now: float, has_message: bool
+) -> str:
     """Return the row of one of `attempts`. `selected` says how much of it is selected."""
     seconds = attempt.duration_s or (max(0.0, now - attempt.started) if attempt.started else 0.0)
     return "  ".join(
@@ -42,7 +45,7 @@ def attempt_row(attempt: Attempt, attempts: Sequence[Attempt], *, selected: str,
             pad_left(f"+{attempt.added} −{attempt.removed}" if attempt.files else "", _LINES_CELLS),
             pad_left(format_duration(seconds) if seconds else "", _TIME_CELLS),
             pad_left("" if attempt.cost_usd is None else format_cost(attempt.cost_usd), _COST_CELLS),
-            sanitize_line(attempt.last_message or attempt.prompt),
+            *([sanitize_line(attempt.last_message)] if has_message else []),
         )
     )
 

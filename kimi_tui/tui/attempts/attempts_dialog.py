@@ -4,12 +4,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from textual import getters, on
+from textual import events, getters, on
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.text.attempts import attempt_name, detail_texts
+from kimi_tui.frontend.text.cell_width import fit_cells
 from kimi_tui.i18n.translate import tr, tr_n
 from kimi_tui.tui.attempts.attempt_row import attempt_header, attempt_row
 from kimi_tui.tui.attempts.start_attempts_dialog import StartAttemptsDialog
@@ -36,6 +38,13 @@ from kimi_tui.wire.timeline import ComparedFile
 
 _MAX_SHOWN_ATTEMPTS = 8
 _REFRESH_S = 1.0
+_MESSAGE_COLUMN_FROM = 140
+"""Minimum number of columns for the last messages to be in the table. Otherwise, that of the highlighted
+attempt is below.
+"""
+_MAX_MESSAGE_LINES = 2
+_MAX_UNUSED_CELLS = 16
+"""How many cells of these lines wrapping may leave blank."""
 
 
 class AttemptsDialog(FilesDialog[None]):
@@ -73,7 +82,11 @@ class AttemptsDialog(FilesDialog[None]):
 
     def header_widgets(self) -> Sequence[Widget]:
         """Return the table of the attempts."""
-        return [Static("", id="attempts-header", markup=False), ChoiceList()]
+        return [
+            Static("", id="attempts-header", markup=False),
+            ChoiceList(),
+            Static("", id="attempts-message", markup=False),
+        ]
 
     def on_mount(self) -> None:
         """Show the attempts; without any, let the user start some."""
@@ -118,18 +131,37 @@ class AttemptsDialog(FilesDialog[None]):
 
     def _show_rows(self) -> None:
         attempts = list(self._attempts.values())
-        self.query_one("#attempts-header", Static).update(attempt_header(attempts))
+        has_message = self.app.size.width >= _MESSAGE_COLUMN_FROM
+        header = attempt_header(attempts, has_message=has_message)
+        self.query_one("#attempts-header", Static).update(header)
         now = time.time()
         self.attempts.replace(
             [
                 Choice(
                     value=str(each.number),
                     label=attempt_name(each),
-                    row=attempt_row(each, attempts, selected=self._mark(each.number), now=now),
+                    row=attempt_row(
+                        each, attempts, selected=self._mark(each.number), now=now, has_message=has_message
+                    ),
                 )
                 for each in attempts
             ]
         )
+
+    def _show_message(self) -> None:
+        attempt = self.highlighted_attempt
+        message = self.query_one("#attempts-message", Static)
+        text = sanitize_line(attempt.last_message) if attempt is not None else ""
+        message.display = bool(text) and self.app.size.width < _MESSAGE_COLUMN_FROM
+        cells = self.attempts.size.width * _MAX_MESSAGE_LINES - _MAX_UNUSED_CELLS
+        if cells > 0:
+            message.update(fit_cells(text, cells).rstrip())
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show the last messages where there is room for them."""
+        super().on_resize(event)
+        self._show_rows()
+        self.call_after_refresh(self._show_message)
 
     def _mark(self, number: int) -> str:
         selected = self._selected.get(number, set())
@@ -150,6 +182,7 @@ class AttemptsDialog(FilesDialog[None]):
             self.show_rows(self._rows(), set(self._selected.get(attempt.number, ())) if attempt else set())
             if path is not None:
                 self.files.highlight_path(path)
+        self._show_message()
         self._show_summary()
 
     def _request(self, number: int) -> None:
