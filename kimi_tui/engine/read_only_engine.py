@@ -11,6 +11,7 @@ from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.recording.index import load_recording, merge_commands
 from kimi_tui.engine.recording.replay import replay_events
+from kimi_tui.engine.review.read_only_review import ReadOnlyReview
 from kimi_tui.engine.session.browser import SessionBrowser
 from kimi_tui.engine.session.message_search import MessageSearch
 from kimi_tui.engine.session.notices import build_notice
@@ -42,7 +43,7 @@ from kimi_tui.wire.events import (
     SessionInfo,
     TurnEnd,
 )
-from kimi_tui.wire.review import ReadPlannedFile
+from kimi_tui.wire.review import ListComments, ReadPlannedFile, ReviewChanges
 from kimi_tui.wire.why import ExplainLine
 
 _POLL_S = 0.7
@@ -74,6 +75,7 @@ class ReadOnlyEngine:
         self._timeline = ReadOnlyTimeline(
             conversation=self._conversation, session=session, data_dir=data_dir, sender=wire
         )
+        self._review = ReadOnlyReview(self._timeline, session=session, sender=wire)
         self._registry = SlashRegistry(timeline_slash_commands(self._timeline, read_only=True))
         self._sent_events: list[Event] = []
         self._sent_info: SessionInfo | None = None
@@ -137,6 +139,10 @@ class ReadOnlyEngine:
                     await self._timeline.read_file(command)
                 case ExplainLine():
                     await self._timeline.explain_line(command)
+                case ReviewChanges():
+                    await self._review.review(command)
+                case ListComments(plan=plan):
+                    await self._review.send_comments(plan)
                 case _ if isinstance(command, TimelineCommand):
                     raise KimiTuiError(READ_ONLY_MESSAGE, hint=READ_ONLY_HINT)
                 case _:

@@ -153,6 +153,8 @@ class ChangeReview:
     """The paths of the files that are marked as viewed and haven't changed since."""
     note: str = ""
     """Why there is nothing to compare, or what is missing."""
+    is_read_only: bool = False
+    """Whether there can be no new comments, marks or reverts, since the session is open read-only."""
 
 
 @frozen(kw_only=True)
@@ -163,5 +165,5 @@ class PlannedFileContent:
     number: int
     """Its number in the plan, from 1."""
     file: PlannedFile
-    is_review: bool = False
-    """Whether it is part of a ChangeReview."""
+    can_revert: bool = False
+    """Whether it is part of a ChangeReview of which hunks can be reverted."""

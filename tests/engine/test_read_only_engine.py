@@ -12,6 +12,7 @@ import pytest
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.message import Message
+from kimi_tui.base.paths import work_dir_key
 from kimi_tui.config.settings import Settings
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.read_only_engine import open_read_only
@@ -38,7 +39,18 @@ from kimi_tui.wire.events import (
     SessionInfo,
     TurnBegin,
 )
-from kimi_tui.wire.review import PlannedFileContent, ReadPlannedFile
+from kimi_tui.wire.review import (
+    AddComment,
+    ChangeReview,
+    CommentList,
+    ListComments,
+    MarkViewed,
+    PlannedFileContent,
+    ReadPlannedFile,
+    RevertHunks,
+    ReviewChanges,
+    SendComments,
+)
 from kimi_tui.wire.session_list import SessionList
 from kimi_tui.wire.timeline import BranchContent, Comparison, Timeline
 from tests.engine.engine_client import EngineClient, session, text_reply, tool_calls
@@ -275,6 +287,60 @@ async def test_diffs_after_the_hundredth_can_be_read(tmp_path: Path) -> None:
             read = await listener.answer(ReadPlannedFile(compared.id, "215.txt"), PlannedFileContent)
             assert read.file.diff is not None
             assert (read.file.diff.old_text, read.file.diff.new_text) == ("", "text\n")
+
+
+async def test_a_review_has_the_stored_changes_and_comments_and_changes_nothing(tmp_path: Path) -> None:
+    work, data_dir = tmp_path / "work", tmp_path / "data"
+    work.mkdir()
+    (work / "a").write_text("one\ntwo\n")
+    write = tool_calls(("WriteFile", {"path": "a", "content": "one\nthree\n"}))
+    async with session(work, data_dir, write, text_reply("done"), text_reply("then")) as client:
+        await client.ask("write it")
+        await client.ask("and then?")
+        shown = await client.run_command(ReviewChanges(), ChangeReview)
+        await client.command_and_wait(AddComment("a", 2, "Why three?", shown.id))
+        await client.command_and_wait(AddComment("a", 2, "Why not two?", shown.id, is_removed=True))
+        await client.command_and_wait(MarkViewed(shown.id, ("a",)))
+        before = files_under(data_dir / "tui-sessions")
+        async with open_read_only_client(work, id_of(client), data_dir=data_dir) as listener:
+            for start in (shown.before, None):
+                review = await listener.answer(ReviewChanges(start), ChangeReview)
+                assert review.is_read_only
+                assert "last file snapshot" in review.note
+            review = await listener.answer(ReviewChanges(shown.before), ChangeReview)
+            assert [(file.path, file.added, file.removed) for file in review.files] == [("a", 1, 1)]
+            assert review.viewed == ("a",)
+            content = await listener.answer(ReadPlannedFile(review.id, "a"), PlannedFileContent)
+            assert [hunk.diff.old_text for hunk in content.file.hunks] == ["one\nthree\n"]
+            assert not content.can_revert
+            comments = await listener.answer(ListComments(review.id), CommentList)
+            assert [(it.line, it.removed_line) for it in comments.comments] == [(2, None), (None, 2)]
+            for command in (
+                AddComment("a", 1, "x", review.id),
+                MarkViewed(review.id, ("a",), viewed=False),
+                RevertHunks(("1",)),
+                SendComments(),
+                RunSlash("comment a:1 x"),
+                RunSlash("review --revert 1"),
+            ):
+                refused = await listener.answer(command, Notification)
+                assert "read-only" in refused.title
+            text = await listener.answer(RunSlash(f"review {shown.before}"), ChangeReview)
+            assert text.files == review.files
+        assert files_under(data_dir / "tui-sessions") == before
+
+
+async def test_a_review_of_a_session_without_snapshots_says_so(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    kimi_cli = tmp_path / "data" / "sessions" / work_dir_key(work) / "11111111-1111-4111-8111-111111111111"
+    kimi_cli.mkdir(parents=True)
+    lines = ('{"role": "_checkpoint", "id": 0}', '{"role": "user", "content": "hello"}')
+    (kimi_cli / "context.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    async with open_read_only_client(work, None, data_dir=tmp_path / "data") as listener:
+        review = await listener.answer(ReviewChanges(), ChangeReview)
+    assert (review.files, review.is_read_only) == ((), True)
+    assert "no file snapshot" in review.note
 
 
 async def test_a_directory_without_sessions_is_an_error(tmp_path: Path) -> None:

@@ -32,6 +32,17 @@ async def test_a_review_lists_files_and_hunks_by_number(open_linear_app: Any) ->
         assert "/review --revert 4  revert it" in text
 
 
+async def test_a_read_only_review_offers_neither_comments_nor_reverts(open_linear_app: Any) -> None:
+    async with open_linear_app(session=replace(SESSION, read_only=True)) as driver:
+        await driver.wait_for_prompt()
+        file = replace(content("src/shop/auth.py"), can_revert=False)
+        driver.engine.send(replace(REVIEW, is_read_only=True), file)
+        await driver.wait_until(lambda: "Hunk 1.2" in driver.lines.text)
+        assert "/review --file N" in driver.lines.text
+        assert "/comment" not in driver.lines.text
+        assert "--revert" not in driver.lines.text
+
+
 async def test_a_review_without_changes_says_so(open_linear_app: Any) -> None:
     async with open_linear_app() as driver:
         await driver.wait_for_prompt()

@@ -141,14 +141,15 @@ class ChangeReviewer:
         """Return the checkpoint with which a review begins by default."""
         tree = await self._context.tree()
         viewed = await asyncio.to_thread(read_viewed_files, self._session)
-        return _first_unreviewed(tree, viewed)
+        return first_unreviewed(tree, viewed)
 
     def _end_review(self, viewed: ViewedFiles, shown: ShownPlan) -> ViewedFiles:
         newest = max((checkpoint.id for checkpoint in self._context.checkpoints), default=None)
         return replace(viewed, begun_at=shown.before, ended_at=newest)
 
 
-def _first_unreviewed(tree: CheckpointTree, viewed: ViewedFiles) -> int:
+def first_unreviewed(tree: CheckpointTree, viewed: ViewedFiles) -> int:
+    """Return the checkpoint with which a review begins by default. Raises UsageError without checkpoints."""
     known = [it.id for it in tree.current_branch if not unavailable_reason(tree.nodes[it.uid].files)]
     if not known:
         known = [it.id for it in tree.current_branch]

@@ -18,7 +18,9 @@ def read_planned_file(history: FileHistory, shown: ShownPlan, path: str) -> Plan
     number, item = shown.find(path)
     build = build_reviewed_file if shown.is_review else build_planned_file
     file = build(history, item)
-    return PlannedFileContent(plan=shown.id, number=number, file=file, is_review=shown.is_review)
+    return PlannedFileContent(
+        plan=shown.id, number=number, file=file, can_revert=shown.is_review and shown.is_now
+    )
 
 
 def plan_between(history: FileHistory, old: str, new: str) -> Plan:

@@ -1,26 +1,22 @@
 """Comments on lines of files. They follow their lines, and are sent to the agent as one prompt."""
 
 import asyncio
-import json
-import logging
 from dataclasses import replace
 
-from kimi_tui.base.atomic_file import write_private_atomic
-from kimi_tui.base.disk_errors import reason_of
-from kimi_tui.base.errors import KimiTuiError, UsageError
-from kimi_tui.base.json_codec import from_jsonable, to_jsonable
+from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.session_files import SessionFiles
-from kimi_tui.engine.review.stored_comment import MAX_COMMENT_TEXT, StoredComment
+from kimi_tui.engine.review.stored_comment import (
+    MAX_COMMENT_TEXT,
+    StoredComment,
+    read_comments,
+    write_comments,
+)
 from kimi_tui.engine.timeline.shown_plans import ShownPlan, ShownPlans
 from kimi_tui.history.session import Session
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.review import AddComment, CommentList, EditComment, RemoveComment, ReviewComment
-
-logger = logging.getLogger(__name__)
-
-_FILE = "review.json"
 
 
 class ReviewService:
@@ -107,24 +103,10 @@ class ReviewService:
         return await self._files.worker.use(follow_comments, comments, review)
 
     def _read(self) -> list[StoredComment]:
-        try:
-            items = json.loads((self._session.dir / _FILE).read_text("utf-8"))
-            return [from_jsonable(StoredComment, item) for item in items]
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError, TypeError, RecursionError):
-            logger.warning("can't read %s", _FILE, exc_info=True)
-            return []
+        return read_comments(self._session)
 
     def _write(self, comments: list[StoredComment]) -> None:
-        text = json.dumps([to_jsonable(comment) for comment in comments], ensure_ascii=False, indent=2)
-        try:
-            write_private_atomic(self._session.dir / _FILE, f"{text}\n")
-        except (OSError, ValueError) as error:
-            raise KimiTuiError(
-                msg("Can't save the comments: {reason}.", reason=reason_of(error)),
-                hint="Free some disk space.",
-            ) from error
+        write_comments(self._session, comments)
 
 
 def _unknown_comment(number: int) -> UsageError:

@@ -251,7 +251,7 @@ def _parse_numbers(words: Sequence[str]) -> list[int]:
     return [int(word) for word in words if word.isdecimal() and len(word) < 16]
 
 
-_READ_ONLY = ("checkpoints", "branches", "diff", "why")
+_READ_ONLY = ("checkpoints", "branches", "diff", "review", "why")
 
 
 def timeline_slash_commands(lists: TimelineLists, *, read_only: bool = False) -> tuple[AnyCommand, ...]:

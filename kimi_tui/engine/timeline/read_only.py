@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 READ_ONLY_MESSAGE = "This session is read-only."
 READ_ONLY_HINT = "/write resumes it for writing."
 _NO_DIFFERENCE_NOTE = "No differences from the session's last file snapshot."
-_LAST_SEEN_NOTE = "“Now” is the session's last file snapshot. Later changes aren't included."
+LAST_SEEN_NOTE = "“Now” is the session's last file snapshot. Later changes aren't included."
 
 
 class ReadOnlyTimeline:
@@ -58,7 +58,8 @@ class ReadOnlyTimeline:
         self._is_requested = False
         self._state: ConversationState | None = None
         """Latest state, kept because reading a long conversation again is slow."""
-        self._shown_plans = ShownPlans()
+        self.shown_plans = ShownPlans()
+        """The comparisons and reviews that were shown."""
 
     async def update(self, state: ConversationState) -> None:
         """Store the new state of the conversation, and send its timeline if it has been requested.
@@ -85,14 +86,14 @@ class ReadOnlyTimeline:
         self._sender.send(await asyncio.to_thread(self._compare, before, after))
 
     async def read_file(self, command: ReadPlannedFile) -> None:
-        """Send a file of a comparison with its diff and hunks. Raises KimiTuiError."""
+        """Send a file of a comparison or review with its diff and hunks. Raises KimiTuiError."""
         self._sender.send(await asyncio.to_thread(self._read_file, command))
 
     def _read_file(self, command: ReadPlannedFile) -> PlannedFileContent:
         from kimi_tui.engine.review.review_queries import read_planned_file
 
-        shown = self._shown_plans.find(command.plan)
-        return read_planned_file(self._open_history(self._read_tree()[1]), shown, command.path)
+        shown = self.shown_plans.find(command.plan)
+        return read_planned_file(self.open_history(self.read_tree()), shown, command.path)
 
     async def explain_line(self, command: ExplainLine) -> None:
         """Send who wrote a line, according to the states that are stored. Raises KimiTuiError."""
@@ -176,11 +177,16 @@ class ReadOnlyTimeline:
         states = resolve_states(tree, before, after)
         if isinstance(states, Comparison):
             raise KimiTuiError(states.note, hint="Choose another checkpoint.")
-        history = self._open_history(tree)
+        history = self.open_history(tree)
         first, *second = states
         return history.patch(first, second[0] if second else history.newest or first)
 
-    def _open_history(self, tree: CheckpointTree) -> "FileHistory":
+    def read_tree(self) -> CheckpointTree:
+        """Return the tree of all branches. Blocks. Raises SessionError."""
+        return self._read_tree()[1]
+
+    def open_history(self, tree: CheckpointTree) -> "FileHistory":
+        """Return the stored file history of the session."""
         from kimi_tui.history.snapshots.file_history import FileHistory
         from kimi_tui.history.snapshots.project_store import ProjectStore
 
@@ -197,12 +203,12 @@ class ReadOnlyTimeline:
         states = resolve_states(tree, before, after)
         if isinstance(states, Comparison):
             return states
-        history = self._open_history(tree)
+        history = self.open_history(tree)
         try:
             new = states[1] if after is not None else history.newest or states[0]
             differences = find_differences(history, states[0], new)
-            shown = self._shown_plans.add_if_long(differences)
-            note = _LAST_SEEN_NOTE if differences.items else _NO_DIFFERENCE_NOTE
+            shown = self.shown_plans.add_if_long(differences)
+            note = LAST_SEEN_NOTE if differences.items else _NO_DIFFERENCE_NOTE
             note = note if after is None else ""
             return build_comparison(history, before, after, differences, note=note, shown=shown)
         except KimiTuiError as error:

@@ -28,7 +28,8 @@ def review_text(review: ChangeReview) -> tuple[str, str]:
     if not files:
         return headline, "\n".join(lines) or tr("No changes.")
     lines.append(f"/review --file N  {tr('show the hunks of file N')}")
-    lines.append(tr("/comment FILE:LINE TEXT  comment on a line"))
+    if not review.is_read_only:
+        lines.append(tr("/comment FILE:LINE TEXT  comment on a line"))
     return headline, "\n".join(lines)
 
 
@@ -40,7 +41,7 @@ def planned_file_text(content: PlannedFileContent) -> tuple[str, str]:
         lines.append(translate_message(file.no_diff) or tr("The change can't be shown by lines."))
     for number, hunk in enumerate(file.hunks, 1):
         lines += _hunk_lines(f"{content.number}.{number}", hunk)
-    if content.is_review and file.can_be_reverted:
+    if content.can_revert and file.can_be_reverted:
         name = f"{content.number}.1" if file.hunks else content.number
         lines.append(f"/review --revert {name}  {tr('revert it; /undo restores it')}")
     return _file_line(content.number, file), "\n".join(lines)

@@ -193,6 +193,16 @@ class ReviewPage(QueryDialog[None]):
         """Whether the files, or the hunks of the shown file, haven't arrived yet."""
         return self._review is None or ((file := self.file) is not None and file.is_on_request)
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether there can be no new comments, marks and reverts."""
+        return self._review is not None and self._review.is_read_only
+
+    @property
+    def can_revert(self) -> bool:
+        """Whether hunks can be reverted."""
+        return self._after is None and not self.is_read_only
+
     def _title(self) -> str:
         review = self._review
         if review is None:
@@ -237,7 +247,7 @@ class ReviewPage(QueryDialog[None]):
                 comments=tuple(it for it in self._comments if it.path == file.path),
                 marked=self._marks.of(file.path),
                 is_side_by_side=self.shows_side_by_side,
-                can_revert=self._after is None,
+                can_revert=self.can_revert,
             )
         )
         self.show_summary()

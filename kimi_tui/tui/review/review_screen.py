@@ -21,12 +21,6 @@ from kimi_tui.wire.review import (
 )
 from kimi_tui.wire.why import ExplainLine
 
-_TWO_COLUMNS_FROM = 160
-"""Minimum number of columns for a side-by-side diff by default."""
-_LIST_BESIDE_FROM = 100
-"""Minimum number of columns for the list of files to be next to the diff."""
-_LOW_ROWS = 30
-
 
 class ReviewScreen(ReviewPage):
     """The review screen: what the user can do with the shown changes."""
@@ -48,16 +42,18 @@ class ReviewScreen(ReviewPage):
         if file is None:
             return [close]
         has_comment = (place := self.view.place) is not None and place.comment is not None
-        hints = [
-            self._hint("viewed", tr("not viewed") if file.path in self._viewed else tr("viewed")),
-            self._hint("comment", tr("edit comment") if has_comment else tr("comment")),
-            *([self._hint("delete", tr("delete comment"))] if has_comment else []),
-        ]
-        if self._after is None:
+        hints: list[KeyHint] = []
+        if not self.is_read_only:
+            viewed = tr("not viewed") if file.path in self._viewed else tr("viewed")
+            hints.append(self._hint("viewed", viewed))
+            hints.append(self._hint("comment", tr("edit comment") if has_comment else tr("comment")))
+            if has_comment:
+                hints.append(self._hint("delete", tr("delete comment")))
+        if self.can_revert:
             hints.append(self._hint("mark", tr("mark to revert")))
             if self._marks.count():
                 hints.append(self._hint("revert", tr("revert marked"), "bold"))
-        if self._comments:
+        if self._comments and not self.is_read_only:
             hints.append(self._hint("send", tr("send comments"), "bold"))
         two_keys = f"{first('changereview.previous_file')} {first('changereview.next_file')}"
         return [
@@ -67,7 +63,7 @@ class ReviewScreen(ReviewPage):
             KeyHint(first("changereview.next_hunk"), tr("next hunk"), "view('move_hunk', 1)"),
             self._hint("why", tr("why")),
             self._hint("layout", tr("one column") if self.shows_side_by_side else tr("side by side")),
-            self._hint("mark_all", tr("mark all hunks")),
+            *([self._hint("mark_all", tr("mark all hunks"))] if self.can_revert else []),
             self._hint("copy", tr("copy diff")),
         ]
 
@@ -96,7 +92,7 @@ class ReviewScreen(ReviewPage):
     def action_mark_viewed(self) -> None:
         """Mark the file as viewed and show the next one that isn't, or remove its mark."""
         file = self.file
-        if file is None:
+        if file is None or not self._can_change():
             return
         is_viewed = file.path not in self._viewed
         self._set_viewed({file.path}, is_viewed=is_viewed)
@@ -110,6 +106,10 @@ class ReviewScreen(ReviewPage):
     def _handle_selection_changed(self, event: FileList.SelectionChanged) -> None:
         """Mark the files whose check boxes were clicked."""
         event.stop()
+        if not self._can_change():
+            self.files.selected_paths = set(self._viewed)
+            self.files.refresh()
+            return
         chosen = self.files.selected_paths
         self._set_viewed(chosen - self._viewed, is_viewed=True)
         self._set_viewed(self._viewed - chosen, is_viewed=False)
@@ -134,7 +134,7 @@ class ReviewScreen(ReviewPage):
     def action_comment(self) -> None:
         """Let the user comment on the line at the cursor, or edit its comment."""
         file, place = self.file, self.view.place
-        if file is None or place is None:
+        if file is None or place is None or not self._can_change():
             return
         self._edited = place.comment
         if place.comment is None and place.line is None and place.removed_line is None:
@@ -177,11 +177,15 @@ class ReviewScreen(ReviewPage):
     def action_delete_comment(self) -> None:
         """Delete the comment at the cursor."""
         place = self.view.place
-        if place is not None and place.comment is not None and self._review is not None:
+        if place is None or place.comment is None or self._review is None:
+            return
+        if self._can_change():
             self._queries.ask(RemoveComment(place.comment.id, self._review.id))
 
     def action_send(self) -> None:
         """Send all comments to the agent as one prompt, and close the review."""
+        if not self._can_change():
+            return
         if not self._comments:
             self._host.notify(tr("There are no comments to send."))
             return
@@ -225,6 +229,8 @@ class ReviewScreen(ReviewPage):
 
     def _can_revert(self, file: ReviewFile) -> bool:
         """Return whether hunks of a file can be reverted; if not, say why."""
+        if not self._can_change():
+            return False
         if self._after is not None:
             self._host.notify(
                 tr(
@@ -237,6 +243,12 @@ class ReviewScreen(ReviewPage):
         elif not file.can_be_reverted:
             self._host.notify(tr("Its earlier content is unknown, so the file can't be reverted."))
         return self._after is None and file.can_be_reverted and not file.is_on_request
+
+    def _can_change(self) -> bool:
+        """Return whether the session isn't read-only; if it is, notify the user."""
+        if self.is_read_only:
+            self._host.notify(tr("This session is read-only. Use /write to continue it."), severity="warning")
+        return not self.is_read_only
 
     # other actions
 

@@ -347,8 +347,7 @@ class TimelineController:
         """Let the user review the changes between two checkpoints. Without `before`, begin after the last
         review; without `after`, end with the current files.
         """
-        if not self._is_read_only():
-            self._start(self._reviews.open(before, after))
+        self._start(self._reviews.open(before, after))
 
     def open_attempts(self, adopted: Sequence[int] = ()) -> None:
         """Let the user compare the attempts and adopt changes of them.

@@ -33,8 +33,7 @@ class PaneHints:
             hints = self._undo_hints(view)
             if view.rows.tree.nodes:
                 hints.append(KeyHint("↓", tr("choose checkpoint"), "first"))
-                if not self._host.state.read_only:
-                    hints.append(self._hint("timeline.review", tr("review"), "ask('review')"))
+                hints.append(self._hint("timeline.review", tr("review"), "ask('review')"))
         elif row.kind == "origin":
             hints = []
         elif self._host.state.read_only:
@@ -81,6 +80,8 @@ class PaneHints:
         """Return the hints for a read-only session."""
         hints = [self._fold_hint(view, row)] if row.kind == "branch" else []
         hints.append(self._hint("timeline.preview", tr("changes since"), "ask('preview')", "bold"))
+        if row.kind != "branch":
+            hints.append(self._hint("timeline.review", tr("review"), "ask('review')"))
         if view.rows.tree.branch_at(row.uid) is not None:
             hints.append(self._hint("timeline.look", tr("view"), "ask('look')"))
         return [*hints, self._compare_hint(view)]

@@ -8,7 +8,7 @@ import pytest
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.frontend.review_file import ReviewFile, revert_choice, to_review_file
-from kimi_tui.wire.commands import Revert, Undo
+from kimi_tui.wire.commands import PlanRevert, Revert, Undo
 from kimi_tui.wire.review import (
     AddComment,
     ChangeReview,
@@ -21,6 +21,7 @@ from kimi_tui.wire.review import (
     RevertHunks,
     ReviewChanges,
 )
+from kimi_tui.wire.timeline import RevertPlan
 from tests.engine.timeline_harness import TimelineHarness
 
 EXAMPLES = int(os.environ.get("KIMI_TUI_HUNK_EXAMPLES", "40"))
@@ -216,6 +217,28 @@ async def test_a_review_of_many_files_reads_single_files_on_request(tmp_path: Pa
         await harness.timeline.reviewer.read_file(ReadPlannedFile(shown.id, "other.py"))
     with pytest.raises(KimiTuiError, match="out of date"):
         await harness.timeline.reviewer.read_file(ReadPlannedFile("unknown", "f0250.py"))
+    await harness.close()
+
+
+async def test_long_files_have_hunks_as_long_as_the_changes_are_short(tmp_path: Path) -> None:
+    long = "".join(f"line {number}\n" for number in range(100_000))
+    changed = long.replace("line 50000\n", "x\n").replace("line 90000\n", "y\n")
+    harness = await open_harness(tmp_path, {"data.csv": long, "rewritten.csv": long})
+    number, _ = await harness.turn({"data.csv": changed, "rewritten.csv": long.replace("line", "row")})
+    shown = await review(harness)
+    file = await read(harness, shown, "data.csv")
+    assert [(hunk.diff.new_start, hunk.added, hunk.removed) for hunk in file.hunks] == [
+        (49_998, 1, 1),
+        (89_998, 1, 1),
+    ]
+    rewritten = await read(harness, shown, "rewritten.csv")
+    assert (rewritten.hunks, str(rewritten.no_diff)) == ((), "No diff: the file is too long.")
+    await harness.timeline.reverts.plan_revert(PlanRevert(number, "files"))
+    plan = harness.events[-1]
+    assert isinstance(plan, RevertPlan)
+    assert [len(file.hunks) for file in plan.files] == [2, 0]
+    await harness.timeline.reviewer.revert_hunks(RevertHunks(("1.2",)))
+    assert harness.files()["data.csv"] == changed.replace("y\n", "line 90000\n")
     await harness.close()
 
 

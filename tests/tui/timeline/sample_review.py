@@ -114,4 +114,4 @@ COMMENTS = CommentList(
 def content(path: str) -> PlannedFileContent:
     """Return a file of the review with its hunks."""
     number = next(at for at, file in enumerate(FILES, 1) if file.path == path)
-    return PlannedFileContent(plan=REVIEW.id, number=number, file=FILES[number - 1], is_review=True)
+    return PlannedFileContent(plan=REVIEW.id, number=number, file=FILES[number - 1], can_revert=True)

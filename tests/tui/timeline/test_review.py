@@ -23,7 +23,7 @@ from kimi_tui.wire.review import (
 )
 from kimi_tui.wire.timeline import FileChoice, Reverted, RevertPlan
 from kimi_tui.wire.why import ExplainLine, LineReason
-from tests.tui.conftest import AppHarness
+from tests.tui.conftest import SESSION, AppHarness
 from tests.tui.timeline.sample_review import COMMENTS, FILES, REVIEW, content
 from tests.tui.timeline.sample_timeline import COMPARISON
 from tests.tui.timeline.test_dialogs import click_text
@@ -146,6 +146,24 @@ async def test_comments_on_removed_lines_are_below_them(open_timeline: Any, size
         await harness.driver.press("end")
         await harness.wait_until(lambda: "It was removed earlier." in harness.screen_text())
         assert "removed line" in harness.screen_text()
+
+
+async def test_a_review_of_a_read_only_session_changes_nothing(open_timeline: Any) -> None:
+    async with open_timeline(size=(120, 40)) as harness:
+        await harness.send(replace(SESSION, read_only=True))
+        sent = len(harness.engine.commands)
+        await open_review(harness, replace(REVIEW, is_read_only=True))
+        shown = harness.unwrapped_text()
+        assert "1 of 4 viewed · 2 comments" in shown
+        assert "w why" in shown
+        for absent in ("[ ] revert", "c comment", "v viewed", "send comments", "mark"):
+            assert absent not in shown
+        for key in ("v", "c", "S", "space", "a", "r"):
+            await harness.driver.press("n", key)
+            await harness.wait_until(lambda: "read-only" in harness.toast_text())
+        await click_text(harness, "[ ] M", at=1)
+        kinds = {type(command) for command in harness.engine.commands[sent:]}
+        assert kinds == {ReviewChanges, ListComments, ReadPlannedFile}
 
 
 async def test_marked_hunks_are_reverted_after_a_preview_and_the_review_is_renewed(
