@@ -15,20 +15,20 @@ import secrets
 import struct
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.filesystem import APPEND_FLAGS, LOCAL_FILE_SYSTEM, FileSystem, sync_folder, write_all
 from kimi_tui.history.snapshots.attributes.file_attributes import Attributes, FileAttributes
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
 from kimi_tui.history.snapshots.chunked_json import decode, encode_lines
-from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, Kind, apply_changes, share_mode
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply_changes
 from kimi_tui.history.snapshots.rename_detection import Renames
-from kimi_tui.history.snapshots.stored_state import StoredState, whole_state_lines
+from kimi_tui.history.snapshots.stored_state import StoredState, parse_entries, whole_state_lines
 
 MAX_CHAIN = 4096
 """With 100,000 files a whole state takes 4 MB, which is 1 KB for each record of the chain."""
@@ -38,7 +38,6 @@ _MAX_WHOLE_AGE_S = 86400
 So old segments can be deleted even if sessions follow each other without a break.
 """
 _HEADER = struct.Struct(">IIB")
-_KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
 _SUFFIX = ".manifests"
 _INDEX_SUFFIX = ".paths"
 _LEVEL = 6
@@ -177,13 +176,10 @@ class ManifestLog:
             data = zlib.decompress(self._read_frame(manifest))
             lines = whole_state_lines(data)
             record = _from_json(manifest, _without_whole(data) if lines else data)
-
-        def decode() -> Mapping[str, Entry]:
-            return (self.read(manifest) if lines else record).whole or {}
-
-        if not lines and record.whole is None:
-            return record, None
-        return replace(record, whole=None), StoredState(lines, decode)
+        if lines:
+            return record, StoredState(lines)
+        whole = StoredState(b"", record.whole) if record.whole is not None else None
+        return replace(record, whole=None), whole
 
     def _read_frame(self, manifest: str) -> bytes:
         name, _, offset = manifest.rpartition(":")
@@ -444,7 +440,7 @@ def _to_json(
 
 
 def _from_json(manifest: str, data: bytes) -> Manifest:
-    record = decode(data, {"whole": _parse_entries, "set": _parse_entries})
+    record = decode(data, {"whole": parse_entries, "set": parse_entries})
     whole: dict[str, Entry] | None = record.get("whole")
     changes: Changes = record.get("set", whole or {})
     if gone := record.get("gone"):
@@ -463,11 +459,3 @@ def _from_json(manifest: str, data: bytes) -> Manifest:
             for path, fields in record.get("attributes", {}).items()
         },
     )
-
-
-def _parse_entries(fields_by_path: Mapping[str, list[Any]]) -> dict[str, Entry]:
-    """Return entries that share equal kinds and modes: a state may have 100,000 of them."""
-    for fields in fields_by_path.values():
-        fields[0] = _KINDS.get(fields[0], fields[0])
-        fields[1] = share_mode(fields[1])
-    return {path: Entry(*fields) for path, fields in fields_by_path.items()}

@@ -1,38 +1,39 @@
 """Whole file state as it is stored: finds single paths in it without decoding the rest."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, get_args
 
-from kimi_tui.history.snapshots.chunked_json import split_lines
-from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.chunked_json import decode, split_lines
+from kimi_tui.history.snapshots.entry import Entry, Kind, share_mode
 
 _MAX_SEARCHED = 50
-"""Maximum number of paths that are searched for. For more, decoding everything is faster."""
+"""Maximum number of paths that are searched for in a state. For more, decoding everything is faster."""
 _MAX_ENTRY_BYTES = 1 << 16
 _LINE = b'{"whole":{'
+_KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
 
 
 class StoredState:
     """A whole state. In a project of 100,000 files, decoding all of it takes half a second."""
 
-    def __init__(self, lines: bytes, decode: Callable[[], Mapping[str, Entry]]) -> None:
-        """Create it from the lines of a record that have only the state, as `chunked_json` writes them.
-
-        `decode` returns all entries.
-        """
+    def __init__(self, lines: bytes, entries: Mapping[str, Entry] | None = None) -> None:
+        """Create it from the lines of a record that have only the state, or from its `entries`."""
         self._lines = lines
-        self._decode = decode
-        self._entries: Mapping[str, Entry] | None = None
+        self._entries = entries
+        self._found: dict[str, Entry | None] = {}
+        """What was found so far, by path."""
 
     def find(self, paths: Collection[str]) -> dict[str, Entry]:
         """Return the entries of those of the paths that exist."""
-        if self._entries is None and (len(paths) > _MAX_SEARCHED or not self._lines):
-            self._entries = self._decode()
         if self._entries is None:
-            found = ((path, self._find_entry(path)) for path in paths)
-        else:
-            found = ((path, self._entries.get(path)) for path in paths)
+            missing = [path for path in paths if path not in self._found]
+            if len(missing) + len(self._found) > _MAX_SEARCHED:
+                self._entries = decode(self._lines, {"whole": parse_entries})["whole"]
+            else:
+                self._found |= {path: self._find_entry(path) for path in missing}
+        known: Mapping[str, Entry | None] = self._found if self._entries is None else self._entries
+        found = ((path, known.get(path)) for path in paths)
         return {path: entry for path, entry in found if entry is not None}
 
     def _find_entry(self, path: str) -> Entry | None:
@@ -47,6 +48,14 @@ class StoredState:
         text = self._lines[start : start + _MAX_ENTRY_BYTES].decode("ascii")
         fields: list[Any] = json.JSONDecoder().raw_decode(text)[0]
         return Entry(*fields)
+
+
+def parse_entries(fields_by_path: Mapping[str, list[Any]]) -> dict[str, Entry]:
+    """Return entries that share equal kinds and modes: a state may have 100,000 of them."""
+    for fields in fields_by_path.values():
+        fields[0] = _KINDS.get(fields[0], fields[0])
+        fields[1] = share_mode(fields[1])
+    return {path: Entry(*fields) for path, fields in fields_by_path.items()}
 
 
 def whole_state_lines(data: bytes) -> bytes:

@@ -40,6 +40,7 @@ def test_each_path_has_its_own_entry(tmp_path: Path, count: int) -> None:
     assert (record.id, record.parent, record.whole) == (first, None, None)
     for path in (*NAMES, *rng.sample(list(state), min(20, len(state))), "missing"):
         assert whole.find([path]) == ({path: state[path]} if path in state else {})
+        assert whole.find((path, "missing")) == whole.find([path])
     assert whole.find(state.keys()) == state
     assert whole.find(["a\\", "missing"]) == {path: state[path] for path in ["a\\"] if path in state}
 
