@@ -140,9 +140,9 @@ def bisect(
     """Find the step that made a command fail, or pass."""
     line = command[0] if len(command) == 1 else shlex.join(command)
     result = asyncio.run(_run_bisect(session_id, line))
-    for text in result_text(result, offers="shell"):
-        if text:
-            print_line(text)
+    headline, body = result_text(result, offers="shell")
+    for line in (headline, *body.splitlines()):
+        print_line(line)
     if not result.has_found_step:
         raise typer.Exit(1)
 
