@@ -176,7 +176,9 @@ def test_bisect_prints_the_step_its_diff_and_the_commands_for_it(program: Progra
     lines = found.stdout.splitlines()
     assert "Prompt: make it" in lines
     assert "  +one" in lines
-    assert any(line.startswith("kimi-tui checkpoints revert ") and " --scope turn  " in line for line in lines)
+    assert any(
+        line.startswith("kimi-tui checkpoints revert ") and " --scope turn  " in line for line in lines
+    )
     assert "current files ✗ fails" in found.stderr
 
     failed = program.run("checkpoints", "bisect", "false")
