@@ -33,7 +33,7 @@ def combine_options(
     levels: Sequence[ThinkingEffort] = (),
     count: int = 1,
 ) -> tuple[AttemptOptions, ...]:
-    """Return `count` times the options of each combination. What is empty is as in the session."""
+    """Return `count` times the options of each combination. Empty ones are as in the session."""
     return tuple(
         AttemptOptions(prompt=prompt, model=model, thinking=level)
         for prompt, model, level in product(prompts or ("",), models or ("",), levels or (None,))
