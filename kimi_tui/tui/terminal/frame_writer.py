@@ -1,5 +1,6 @@
 """Writes the app's frames to the terminal."""
 
+import time
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
@@ -83,3 +84,5 @@ class FrameWriter:
         if is_long:
             app._end_update()
         driver.flush()
+        # Else the thread that writes waits for the interpreter lock, up to 5 ms.
+        time.sleep(0)
