@@ -324,6 +324,8 @@ AT_REST = (
     SnapshotCase("a permission", (*command("permissions"), "enter"), ("escape", "escape")),
     SnapshotCase("setup", (*command("login"), "down")),
     SnapshotCase("mcp", (*command("mcp"), "down")),
+    SnapshotCase("cost", command("cost")),
+    SnapshotCase("question before quitting", ("ctrl+d",)),
     SnapshotCase("tasks", command("tasks")),
     SnapshotCase("output of a task", (*command("tasks"), "down", "down", "enter"), ("escape", "escape")),
     SnapshotCase("timeline", ("f3", "down", "down", "down"), ()),
