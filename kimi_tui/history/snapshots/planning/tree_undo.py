@@ -249,6 +249,9 @@ class TreeUndo:
                     action: Action = "recreate" if now is None else "restore"
                     item = replace(item, path=file.old, action=action, now=now)
                 items[file.old] = item
+        for path, item in items.items():
+            if item.renamed_to in items:  # only one of the two can get that name
+                items[path] = replace(item, renamed_to="")
         return {path: item for path, item in items.items() if item.has_effect}
 
     def join(self, items: dict[str, PlanItem]) -> None:
