@@ -42,7 +42,8 @@ faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts
 	@KIMI_TUI_KILL_ROUNDS=50 $(BIN)/pytest -n 0 --timeout 1800 -q tests/e2e/test_killed.py
 	@KIMI_TUI_FUZZ_EXAMPLES=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/fuzz
 	@KIMI_TUI_TRAVELS=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q $(STATE_MACHINES)
-	@KIMI_TUI_RANDOM_ORDERS=5000 $(BIN)/pytest -n 0 --timeout 7200 -q tests/history/snapshots/test_random_orders.py
+	@KIMI_TUI_RANDOM_ORDERS=5000 $(BIN)/pytest -n $(WORKERS) --timeout 7200 -q \
+		tests/history/snapshots/test_random_orders.py
 	@KIMI_TUI_HUNK_EXAMPLES=10000 $(BIN)/pytest -n 0 --timeout 1800 -q tests/history/snapshots/test_hunk.py \
 		tests/engine/review/test_review.py
 	@KIMI_TUI_LINE_HISTORIES=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/history/line_origins

@@ -45,6 +45,19 @@ def test_a_content_that_is_too_large_to_be_stored_is_replaced_only_if_selected(
     assert capped.files() == {"a": SMALL}
 
 
+def test_a_conflict_with_your_content_says_that_it_is_too_large_to_be_stored(
+    capped: FileHistoryFixture,
+) -> None:
+    (capped.work / "a").write_text(SMALL)
+    start = capped.checkpoint()
+    with capped.agent():
+        (capped.work / "a").write_text("agent\n")
+    (capped.work / "a").write_text(LARGE)
+    [item] = capped.history.plan(start).items
+    assert item.action == "conflict"
+    assert item.note.startswith("its current content can't be stored (")
+
+
 def test_a_file_whose_earlier_content_was_too_large_is_not_covered(capped: FileHistoryFixture) -> None:
     (capped.work / "a").write_text(LARGE)
     start = capped.checkpoint()

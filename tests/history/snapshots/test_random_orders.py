@@ -12,9 +12,17 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, settings
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    get_state_machine_test,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
@@ -30,6 +38,9 @@ from tests.history.snapshots.revert_oracle import IGNORE_FILE, IGNORE_RULES, Fil
 _FEW_ORDERS = 40
 """By default, the test draws the same few orders each time."""
 ORDERS = int(os.environ.get("KIMI_TUI_RANDOM_ORDERS", _FEW_ORDERS))
+ORDERS_PER_SERIES = min(ORDERS, 250)
+SERIES = range(1, ORDERS // ORDERS_PER_SERIES + 1)
+"""More orders are drawn in several series. The number of a series is its seed."""
 SESSIONS = ("one", "two")
 PATHS = ("a", "b", "d/a", "d/b", "d/e/f", "ign/a", "x.log", "g")
 MOVES = (*PATHS, "d", "moved", "d/e")
@@ -562,14 +573,19 @@ def is_new_parent(path: str, before: Files, after: Files, items: dict[str, objec
     return path not in before and path in after and after[path][0] == "folder" and needed
 
 
-RandomOrders.TestCase.settings = settings(
-    max_examples=ORDERS,
-    derandomize=ORDERS == _FEW_ORDERS,
-    print_blob=True,
-    phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
-    report_multiple_bugs=False,
-    stateful_step_count=25,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
-test_random_orders = RandomOrders.TestCase
+@pytest.mark.parametrize("series", SERIES)
+def test_random_orders(series: int) -> None:
+    test = get_state_machine_test(
+        RandomOrders,
+        settings=settings(
+            max_examples=ORDERS_PER_SERIES,
+            derandomize=ORDERS == _FEW_ORDERS,
+            phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
+            report_multiple_bugs=False,
+            print_blob=True,
+            stateful_step_count=25,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    (test if ORDERS == _FEW_ORDERS else seed(series)(test))()

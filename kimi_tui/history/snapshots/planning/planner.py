@@ -3,10 +3,9 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from io import BytesIO
-from typing import TypeGuard
 
 from kimi_tui.base.line_matcher import LineMatcher
-from kimi_tui.base.message_text import as_message, msg
+from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entries, Entry
@@ -22,6 +21,7 @@ from kimi_tui.history.snapshots.planning.path_history import (
     shorten_command,
 )
 from kimi_tui.history.snapshots.planning.plan_rules import find_moved_contents, link_contents
+from kimi_tui.history.snapshots.planning.too_large import describe_not_storable, is_too_large
 from kimi_tui.history.snapshots.planning.tree_undo import TreeUndo
 from kimi_tui.wire.timeline import ConflictChoice
 
@@ -116,27 +116,28 @@ class Planner:
     def _item(self, path: str, path_history: PathHistory) -> PlanItem:
         now, at_target = path_history.states[-1], path_history.states[0]
         for state in (at_target, now):
-            if state is not None and state.kind == "omitted" and not _is_too_large(state):
+            if state is not None and state.kind == "omitted" and not is_too_large(state):
                 return PlanItem(path=path, action="not covered", now=now, then=at_target, note=state.ref)
         if not any(path_history.is_agents):
             note: str = msg("changed only by {author}", author=path_history.other_author)
-            if _is_too_large(now):
-                note = _not_storable_note(now)
+            if is_too_large(now):
+                note = describe_not_storable(now)
             return PlanItem(path=path, action="keep", now=now, then=at_target, note=note)
         try:
             then = self._undo.undo_agent_changes(path_history)
         except UndoConflict as conflict:
             versions = self._versions(path_history)
+            note = describe_not_storable(now) if is_too_large(now) else str(conflict)
             return PlanItem(
-                path=path, action="conflict", now=now, then=at_target, note=str(conflict), versions=versions
+                path=path, action="conflict", now=now, then=at_target, note=note, versions=versions
             )
         except BlobMissing:
             note = "its content is no longer stored"
             return PlanItem(path=path, action="not covered", now=now, then=at_target, note=note)
-        if _is_too_large(then):
+        if is_too_large(then):
             return PlanItem(path=path, action="not covered", now=now, then=at_target, note=then.ref)
-        if _is_too_large(now) and then != now:
-            note = _not_storable_note(now)
+        if is_too_large(now) and then != now:
+            note = describe_not_storable(now)
             return PlanItem(path=path, action="conflict", now=now, then=then, note=note)
         if not self._is_stored(then):
             note = "its content is no longer stored"
@@ -216,19 +217,6 @@ def text_of(blobs: BlobStore, entry: Entry | None) -> bytes | None:
     except BlobMissing:
         return None
     return content if is_text(content) else None
-
-
-def _is_too_large(entry: Entry | None) -> TypeGuard[Entry]:
-    """Return whether an entry is a regular file whose content isn't stored because of a limit."""
-    return entry is not None and entry.kind == "omitted" and entry.version != 0
-
-
-def _not_storable_note(now: Entry) -> str:
-    """Return the warning about a file whose current content isn't stored because of a limit."""
-    return msg(
-        "its current content can't be stored ({reason}), so an undo can't restore it",
-        reason=as_message(now.ref),
-    )
 
 
 def _action(now: Entry | None, then: Entry | None, states: Sequence[Entry | None]) -> Action:

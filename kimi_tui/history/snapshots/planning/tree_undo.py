@@ -17,6 +17,7 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
 from kimi_tui.history.snapshots.plan import Action, PlanItem
 from kimi_tui.history.snapshots.planning.path_history import PathHistory, display_name, shorten_command
+from kimi_tui.history.snapshots.planning.too_large import describe_not_storable, is_too_large
 
 _BLOCKED_BY_USER_FILE = "blocked by something you created"
 _HOLDS_UNCOVERED = "contains files that aren't covered"
@@ -222,6 +223,8 @@ class TreeUndo:
         if file.moves:
             missing = self._missing.get(file.path)
             then = missing.item.then if missing is not None else None
+        if is_too_large(file.item.now):
+            note = describe_not_storable(file.item.now)
         file.item = replace(file.item, action="conflict", note=note, then=then, versions=())
         file.stays = True
 
