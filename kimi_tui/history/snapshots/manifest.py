@@ -10,6 +10,7 @@ The names of deleted segments are kept in the file `deleted`.
 """
 
 import contextlib
+import json
 import re
 import secrets
 import struct
@@ -19,13 +20,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.filesystem import APPEND_FLAGS, LOCAL_FILE_SYSTEM, FileSystem, sync_folder, write_all
 from kimi_tui.history.snapshots.attributes.file_attributes import Attributes, FileAttributes
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
-from kimi_tui.history.snapshots.chunked_json import decode, encode_lines
+from kimi_tui.history.snapshots.chunked_json import decode, encode_lines, split_lines
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply_changes
 from kimi_tui.history.snapshots.rename_detection import Renames
 from kimi_tui.history.snapshots.stored_state import StoredState, parse_entries, whole_state_lines
@@ -47,6 +48,8 @@ _ID = re.compile(r"[\w.-]+:\d+")
 _NUMBER = re.compile(r"\.(\d{6})(?:-[0-9a-f]{16})?$")
 """The number at the end of a segment's name."""
 _RANDOM_BYTES = 8
+_FIRST_BYTES = 1 << 16
+"""Bytes that are decompressed at a time until the first line of a record is complete."""
 _DELETED_FILE = "deleted"
 """File with the names of the segments that were deleted to free space, one per line."""
 
@@ -100,6 +103,17 @@ class RawRecord:
     def id_at(self, offset: int) -> str:
         """Return the manifest id of another record in its segment."""
         return f"{self.segment}:{offset}"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOutline:
+    """What a record is based on, and when it was written."""
+
+    id: str
+    parent: str | None
+    time: float
+    is_whole: bool
+    """Whether it contains the whole state."""
 
 
 class ManifestLog:
@@ -243,8 +257,8 @@ class ManifestLog:
         """Return the id of the last state that a session recorded."""
         segments = self._segments(session)
         for segment in reversed(segments):
-            if offsets := [offset for offset, _ in _read_frames(segment)]:
-                return f"{segment.stem}:{offsets[-1]}"
+            if frames := [frame.offset for frame in _read_frames(segment)]:
+                return f"{segment.stem}:{frames[-1]}"
         return None
 
     def from_other_sessions(self, sessions: Collection[str], since: float) -> Iterator[Manifest]:
@@ -301,11 +315,36 @@ class ManifestLog:
         """Yield every readable record, segment by segment."""
         yield from self._records(self._segments("*"))
 
+    def outlines(self) -> Iterator[RecordOutline]:
+        """Yield the outline of every readable record, segment by segment. Whole states aren't decoded."""
+        for segment in self._segments("*"):
+            for frame in _read_frames(segment):
+                try:
+                    record = json.loads(_without_whole(_first_line(frame.payload)))
+                    time = float(record["time"])
+                    yield RecordOutline(
+                        f"{segment.stem}:{frame.offset}", record["parent"], time, frame.is_whole
+                    )
+                except (ValueError, KeyError, TypeError, zlib.error):
+                    continue
+
+    def contents(self) -> Iterator[str]:
+        """Yield the digests of the files in all readable records, chunk by chunk: some occur repeatedly."""
+        for segment in self._segments("*"):
+            for frame in _read_frames(segment):
+                try:
+                    for line in split_lines(zlib.decompress(frame.payload)):
+                        record = json.loads(line)
+                        for entries in (record.get("set", {}), record.get("whole", {})):
+                            yield from (ref for kind, _, _, ref, *_ in entries.values() if kind == "file")
+                except (ValueError, TypeError, AttributeError, zlib.error):
+                    continue
+
     def _records(self, segments: Iterable[Path]) -> Iterator[Manifest]:
         for segment in segments:
-            for offset, payload in _read_frames(segment):
+            for frame in _read_frames(segment):
                 try:
-                    yield _from_json(f"{segment.stem}:{offset}", zlib.decompress(payload))
+                    yield _from_json(f"{segment.stem}:{frame.offset}", zlib.decompress(frame.payload))
                 except (ValueError, KeyError, TypeError, zlib.error):
                     continue
 
@@ -404,8 +443,17 @@ def _decode_frame(head: bytes, read: Any) -> bytes:
     return data
 
 
-def _read_frames(segment: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield offset and compressed payload of each record, up to the first truncated or damaged one."""
+class _Frame(NamedTuple):
+    """A record with a valid checksum that hasn't been decoded."""
+
+    offset: int
+    payload: bytes
+    """Compressed."""
+    is_whole: bool
+
+
+def _read_frames(segment: Path) -> Iterator[_Frame]:
+    """Yield each record, up to the first truncated or damaged one."""
     with segment.open("rb") as file:
         offset = 0
         while len(head := file.read(_HEADER.size)) == _HEADER.size:
@@ -413,8 +461,17 @@ def _read_frames(segment: Path) -> Iterator[tuple[int, bytes]]:
                 data = _decode_frame(head, file.read)
             except ValueError:
                 return
-            yield offset, data
+            yield _Frame(offset, data, bool(head[-1]))
             offset += len(head) + len(data)
+
+
+def _first_line(payload: bytes) -> bytes:
+    """Return the first line of a record. Raises zlib.error."""
+    decompressor = zlib.decompressobj()
+    line = decompressor.decompress(payload, _FIRST_BYTES)
+    while b"\n" not in line and decompressor.unconsumed_tail:
+        line += decompressor.decompress(decompressor.unconsumed_tail, _FIRST_BYTES)
+    return line.partition(b"\n")[0]
 
 
 def _without_whole(data: bytes) -> bytes:

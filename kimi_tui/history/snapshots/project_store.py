@@ -77,7 +77,7 @@ class ProjectStore:
         return StoreUsage(
             contents=_size_of(self.folder / "blobs") + _size_of(self.folder / "packs"),
             manifests=_size_of(self.folder / "manifests"),
-            states=sum(1 for _ in self.manifests.all()),
+            states=sum(1 for _ in self.manifests.outlines()),
         )
 
     def prune(self, limits: SnapshotLimits, *, now: float | None = None) -> int:
@@ -114,7 +114,7 @@ class ProjectStore:
 
     def _last_times(self) -> dict[str, float]:
         times: dict[str, float] = {}
-        for record in self.manifests.all():
+        for record in self.manifests.outlines():
             name = segment_of(record.id)
             times[name] = max(times.get(name, 0.0), record.time)
         return times
@@ -123,8 +123,8 @@ class ProjectStore:
         """Delete segments without records after `until`, unless later segments are based on them."""
         times = self._last_times()
         builds_on: dict[str, set[str]] = {}
-        for record in self.manifests.all():
-            if record.whole is None and record.parent is not None:
+        for record in self.manifests.outlines():
+            if not record.is_whole and record.parent is not None:
                 builds_on.setdefault(segment_of(record.id), set()).add(segment_of(record.parent))
         kept: set[str] = set()
         todo = [name for name, last in times.items() if last > until]
@@ -133,13 +133,7 @@ class ProjectStore:
                 kept.add(name)
                 todo += builds_on.get(name, ())
         self.manifests.drop(times.keys() - kept)
-        self.blobs.keep_only({
-            entry.ref
-            for record in self.manifests.all()
-            for entries in (record.changes, record.whole or {})
-            for entry in entries.values()
-            if entry is not None and entry.kind == "file"
-        } | self._contents_of_interrupted_reverts())  # fmt: skip
+        self.blobs.keep_only({*self.manifests.contents(), *self._contents_of_interrupted_reverts()})
 
     def _contents_of_interrupted_reverts(self) -> set[str]:
         """Return the contents that reverts of killed processes still have to write."""

@@ -185,9 +185,11 @@ class StatCache:
 
 def save_stat_cache(fs: FileSystem, path: Path, cache: StatCache, manifest: str) -> None:
     """Save the cache of the working directory in the state `manifest`. Raises OSError."""
-    head = encode_compact({"manifest": manifest, "rules": cache.rules})
+    compressor = zlib.compressobj(1)
+    pieces = [compressor.compress(encode_compact({"manifest": manifest, "rules": cache.rules}))]
+    pieces += (compressor.compress(b"\n" + line) for line in _lines(cache))
     make_private_dir(path.parent)
-    replace_file(fs, path, [zlib.compress(b"\n".join([head, *_lines(cache)]), 1)])
+    replace_file(fs, path, [*pieces, compressor.flush()])
 
 
 def load_stat_cache(path: Path) -> tuple[StatCache, str] | None:
