@@ -258,13 +258,13 @@ class CommandDispatcher:
             case DiscardAttempts(numbers=numbers):
                 await self._services.attempts.discard(numbers)
             case PlanAdoption():
-                await timeline.reverts.plan_adoption(command)
+                await timeline.planner.plan_adoption(command)
             case AdoptAttempts():
                 await timeline.reverts.adopt(command)
             case PlanRevert():
-                await timeline.reverts.plan_revert(command)
+                await timeline.planner.plan_revert(command)
             case PlanSwitch():
-                await timeline.reverts.plan_switch(command)
+                await timeline.planner.plan_switch(command)
             case Revert():
                 await timeline.reverts.revert(command)
             case Undo():

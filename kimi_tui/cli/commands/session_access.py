@@ -50,14 +50,14 @@ class SessionAccess:
 
     async def plan(self, command: PlanCommand) -> RevertPlan:
         """Return the plan of a revert."""
-        reverts = self._timeline.reverts
+        planner = self._timeline.planner
         match command:
             case PlanRevert():
-                return await self._event_of(reverts.plan_revert(command), RevertPlan)
+                return await self._event_of(planner.plan_revert(command), RevertPlan)
             case PlanSwitch():
-                return await self._event_of(reverts.plan_switch(command), RevertPlan)
+                return await self._event_of(planner.plan_switch(command), RevertPlan)
             case PlanAdoption():
-                return await self._event_of(reverts.plan_adoption(command), RevertPlan)
+                return await self._event_of(planner.plan_adoption(command), RevertPlan)
             case _:
                 assert_never(command)
 

@@ -14,8 +14,9 @@ from kimi_tui.engine.review.viewed_files import (
     write_viewed_files,
 )
 from kimi_tui.engine.timeline.compare import resolve_states
-from kimi_tui.engine.timeline.revert_executor import CANCELED_NOTE, RevertExecutor
+from kimi_tui.engine.timeline.revert_executor import RevertExecutor
 from kimi_tui.engine.timeline.revert_messages import build_reviewed_files, display_item_path
+from kimi_tui.engine.timeline.revert_plan_builder import CANCELED_NOTE, RevertPlanBuilder
 from kimi_tui.engine.timeline.revert_target import unavailable_reason
 from kimi_tui.engine.timeline.shown_plans import ShownPlan, ShownPlans
 from kimi_tui.history.checkpoint_tree import CheckpointTree
@@ -39,6 +40,7 @@ class ChangeReviewer:
         session: Session,
         context: Context,
         files: SessionFiles,
+        planner: RevertPlanBuilder,
         reverts: RevertExecutor,
         shown_plans: ShownPlans,
         sender: EventSender,
@@ -46,6 +48,7 @@ class ChangeReviewer:
         self._session = session
         self._context = context
         self._files = files
+        self._planner = planner
         self._reverts = reverts
         self._shown_plans = shown_plans
         self._sender = sender
@@ -126,7 +129,7 @@ class ChangeReviewer:
                 hint="Set `files = true` under [checkpoints] in the config.",
             )
         if after is None:
-            return await self._reverts.plan_files(before)
+            return await self._planner.plan_files(before)
         from kimi_tui.engine.review.review_queries import plan_between
 
         states = resolve_states(await self._context.tree(), before, after)

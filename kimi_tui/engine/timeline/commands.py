@@ -14,7 +14,7 @@ from kimi_tui.engine.timeline.compare import compare_checkpoints
 from kimi_tui.engine.timeline.fork import fork_session
 from kimi_tui.engine.timeline.patch import build_patch, write_patch
 from kimi_tui.engine.timeline.publisher import TimelinePublisher, build_node
-from kimi_tui.engine.timeline.revert_executor import CANCELED_NOTE
+from kimi_tui.engine.timeline.revert_plan_builder import CANCELED_NOTE
 from kimi_tui.engine.timeline.revert_target import find_checkpoint
 from kimi_tui.engine.timeline.shown_plans import ShownPlans
 from kimi_tui.history.branch import Branch

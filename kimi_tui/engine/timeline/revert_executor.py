@@ -1,15 +1,13 @@
 """Executor of reverts, undos, redos and branch switches, of the conversation and the files."""
 
 import asyncio
-from functools import partial
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from kimi_tui.base.content_parts import TextPart, UserInput, system_note
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.base.shielding import run_shielded
-from kimi_tui.engine.attempts.attempt_store import AttemptStore
 from kimi_tui.engine.files.coverage import unique_path
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.recording.replay import checkpoint_created
@@ -18,50 +16,31 @@ from kimi_tui.engine.session.notices import build_notice
 from kimi_tui.engine.session.todos import SessionTodos
 from kimi_tui.engine.timeline.file_selection import FileSelection
 from kimi_tui.engine.timeline.publisher import TimelinePublisher
-from kimi_tui.engine.timeline.revert_messages import (
-    build_planned_files,
-    display_item_path,
-    first_prompt,
-    incomplete_note,
-    model_note,
-    user_note,
-)
-from kimi_tui.engine.timeline.revert_target import (
-    RevertTarget,
-    RevertTargets,
-    is_state_pending,
-    unavailable_reason,
-)
-from kimi_tui.engine.timeline.shown_plans import ShownPlans
+from kimi_tui.engine.timeline.revert_labels import label_after, label_before
+from kimi_tui.engine.timeline.revert_messages import display_item_path, first_prompt, model_note, user_note
+from kimi_tui.engine.timeline.revert_plan_builder import RevertPlanBuilder
+from kimi_tui.engine.timeline.revert_target import RevertTarget, RevertTargets
 from kimi_tui.history.context import Context
 from kimi_tui.history.conversation_store import RevertResult
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
 from kimi_tui.history.session_state import AdoptedAttempt, PendingRevert, UndoEntry, push_undo
 from kimi_tui.history.snapshots.manifest import is_manifest
+from kimi_tui.history.snapshots.plan import Plan
 from kimi_tui.soul.file_states import FilesAtCheckpoint
-from kimi_tui.wire.attempts import AdoptAttempts, PlanAdoption
-from kimi_tui.wire.commands import PlanRevert, PlanSwitch, Redo, Revert, SwitchBranch, Undo
+from kimi_tui.wire.attempts import AdoptAttempts
+from kimi_tui.wire.commands import Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import (
     CheckpointKind,
     FileChanges,
-    PlannedFile,
     Reverted,
-    RevertPlan,
     RevertReason,
 )
 
 if TYPE_CHECKING:
-    from kimi_tui.history.snapshots.deadline import ScanDeadline
     from kimi_tui.history.snapshots.file_history import FileHistory
-    from kimi_tui.history.snapshots.plan import Plan
     from kimi_tui.history.snapshots.plan_executor import ExecutionResult
-
-
-_MAX_LABEL = 40
-"""Maximum number of characters of the target's label in the label of a revert."""
-CANCELED_NOTE = "Canceled."
 
 
 class RevertExecutor:
@@ -78,47 +57,18 @@ class RevertExecutor:
         files: SessionFiles,
         todos: SessionTodos,
         timeline_publisher: TimelinePublisher,
-        shown_plans: ShownPlans,
+        targets: RevertTargets,
+        planner: RevertPlanBuilder,
         sender: EventSender,
-        attempts: AttemptStore,
     ) -> None:
-        self._attempts = attempts
         self._session = session
         self._context = context
         self._files = files
         self._todos = todos
-        self._shown_plans = shown_plans
         self._timeline_publisher = timeline_publisher
         self._sender = sender
-        self._targets = RevertTargets(session, context)
-        self._shown_states: dict[_PlanKey, str] = {}
-        """The file state in which each plan since the last revert was shown."""
-
-    async def plan_revert(self, command: PlanRevert) -> None:
-        """Send the plan of a revert, an undo or a redo. Raises KimiTuiError."""
-        match command.to:
-            case "undo" | "redo":
-                target = self._targets.for_undo_or_redo(command.to)
-            case int(number):
-                target = await self._targets.for_checkpoint(number, command.scope)
-            case _:
-                assert_never(command.to)
-        await self._send_plan(target)
-
-    async def plan_switch(self, command: PlanSwitch) -> None:
-        """Send the plan of a branch switch. Raises KimiTuiError."""
-        await self._send_plan(await self._targets.for_branch(command.branch, command.to, "both"))
-
-    async def plan_files(self, checkpoint: int) -> "tuple[Plan | None, str]":
-        """Return the plan for a revert of the files to a checkpoint, and what it lacks; or None and why.
-
-        A later revert of files there counts as chosen in this plan. Raises KimiTuiError.
-        """
-        target = await self._targets.for_checkpoint(checkpoint, "files")
-        plan, note = await self._build_plan(target)
-        if plan is not None:
-            self._shown_states[_plan_key(target)] = plan.head
-        return plan, note
+        self._targets = targets
+        self._planner = planner
 
     async def revert(self, command: Revert) -> None:
         """Revert to a checkpoint. Raises KimiTuiError."""
@@ -137,10 +87,6 @@ class RevertExecutor:
         """Continue on another branch. Raises KimiTuiError."""
         target = await self._targets.for_branch(command.branch, command.to, command.scope)
         await self._revert_to(target, FileSelection.of(command))
-
-    async def plan_adoption(self, command: PlanAdoption) -> None:
-        """Send the plan of an adoption of attempts. Raises KimiTuiError."""
-        await self._send_plan(self._targets.for_adoption(command.numbers, command.files))
 
     async def adopt(self, command: AdoptAttempts) -> None:
         """Make the changes of attempts to the files. Raises KimiTuiError."""
@@ -166,35 +112,6 @@ class RevertExecutor:
             await self._todos.set(())
         return True
 
-    async def _send_plan(self, target: RevertTarget) -> None:
-        try:
-            plan, note = await self._build_plan(target)
-        except asyncio.CancelledError:
-            to, reason, scope = target.checkpoint, target.reason, target.scope
-            self._sender.send(RevertPlan(to, reason, (), (), CANCELED_NOTE, scope, target.branch))
-            raise
-        files: tuple[PlannedFile, ...] = ()
-        if plan is not None:
-            self._shown_states[_plan_key(target)] = plan.head
-            files = await self._files.worker.use(build_planned_files, plan)
-        turns = 0
-        if target.moves_conversation:
-            turns = await self._targets.count_lost_turns(target)
-        self._sender.send(
-            RevertPlan(
-                target.checkpoint,
-                target.reason,
-                files,
-                plan.commands if plan is not None else (),
-                note,
-                target.scope,
-                target.branch,
-                turns,
-                plan.remarks if plan is not None else (),
-                self._shown_plans.add(plan) if plan is not None else "",
-            )
-        )
-
     async def _revert_to(self, target: RevertTarget, selection: FileSelection, note: str = "") -> None:
         """Revert to `target`, and restore the selected files.
 
@@ -209,7 +126,7 @@ class RevertExecutor:
     async def _plan_and_apply(self, target: RevertTarget, selection: FileSelection, note: str) -> None:
         try:
             now = await self._files.capture_now()
-            plan, no_plan_reason = await self._build_plan(target)
+            plan, no_plan_reason = await self._planner.build_plan(target)
         except asyncio.CancelledError:
             self._notify_unchanged()
             raise
@@ -262,7 +179,7 @@ class RevertExecutor:
             )
         )
         kind: CheckpointKind = "dmail" if note else "revert"
-        label = note or _label_after(target)
+        label = note or label_after(target)
         after = await self._checkpoint(kind, label, state, send=False)
         if result is not None and target.branch is not None:
             await send_replay(self._sender.send, self._session, self._context, replace_previous=True)
@@ -280,7 +197,7 @@ class RevertExecutor:
     ) -> Checkpoint:
         """Create a checkpoint of the state before the revert, and record the revert as pending."""
         before = await self._checkpoint(
-            "revert", _label_before(target), state_before or now.state, now.changes
+            "revert", label_before(target), state_before or now.state, now.changes
         )
         await self._session.update_state(
             jump=PendingRevert(
@@ -301,30 +218,6 @@ class RevertExecutor:
             build_notice("Revert canceled.", "Nothing was changed.", source_id=self._session.id)
         )
 
-    async def _build_plan(self, target: RevertTarget) -> "tuple[Plan | None, str]":
-        """Return the plan for the files and what it lacks, or None and the reason why there is no plan."""
-        if target.attempts:
-            return await self._plan_attempts(target), ""
-        if is_state_pending(target.files):
-            await self._files.wait_for_states()
-            target = await self._targets.refresh(target)
-        if reason := unavailable_reason(target.files):
-            return None, reason
-        try:
-            plan = await self._files.worker.run_query(partial(_plan_files, target))
-        except KimiTuiError as error:
-            return None, str(error)
-        return plan, incomplete_note(plan)
-
-    async def _plan_attempts(self, target: RevertTarget) -> "Plan":
-        from kimi_tui.engine.attempts.attempt_changes import plan_attempts
-
-        attempts = await asyncio.to_thread(self._attempts.select, target.attempts)
-        files = {each.number: each.paths for each in target.attempt_files}
-        return await self._files.worker.run_query(
-            partial(plan_attempts, attempts=attempts, files=files, store=self._attempts)
-        )
-
     async def _restore_files(
         self, plan: "Plan | None", target: RevertTarget, selection: FileSelection
     ) -> "tuple[ExecutionResult, str | None]":
@@ -333,8 +226,8 @@ class RevertExecutor:
         if plan is None or target.scope == "conversation":
             return ExecutionResult(), plan.head if plan is not None else self._files.current_state()
         # The user chose in a plan that was shown. The default selection considers later edits.
-        shown_state = self._shown_states.get(_plan_key(target)) if selection.is_explicit else None
-        self._shown_states.clear()
+        shown = self._planner.take_shown_state(target)
+        shown_state = shown if selection.is_explicit else None
         return await self._files.worker.use(_execute_plan, plan, selection, shown_state)
 
     async def _move_conversation(self, target: RevertTarget) -> tuple[RevertResult, UserInput | None]:
@@ -373,51 +266,9 @@ class RevertExecutor:
         return checkpoint
 
 
-_PlanKey = tuple[int, RevertReason, int | None, bool, tuple[int, ...]]
-
-
-def _plan_key(target: RevertTarget) -> _PlanKey:
-    """Return what the file changes of a plan depend on."""
-    return target.checkpoint, target.reason, target.branch, target.scope == "turn", target.attempts
-
-
 def _adopted_after(target: RevertTarget, before: Checkpoint) -> tuple[AdoptedAttempt, ...]:
     """Return the attempts that are adopted after a revert; `before` is the checkpoint before it."""
     return (*target.adopted, *(AdoptedAttempt(number, before.id) for number in target.attempts))
-
-
-def _label_before(target: RevertTarget) -> str:
-    """Return the label of the checkpoint before a revert."""
-    revert, label = _revert_label(target), _shorten_label(target.label)
-    if label:
-        return msg("before {revert} “{label}”", revert=revert, label=label)
-    return msg("before {revert}", revert=revert)
-
-
-def _label_after(target: RevertTarget) -> str:
-    """Return the label of the checkpoint after a revert."""
-    revert, label = _revert_label(target), _shorten_label(target.label)
-    if label:
-        return msg("after {revert} “{label}”", revert=revert, label=label)
-    return msg("after {revert}", revert=revert)
-
-
-def _revert_label(target: RevertTarget) -> str:
-    match target.reason:
-        case "adopt":
-            return msg("adopting attempt {numbers}", numbers=", ".join(map(str, target.attempts)))
-        case "undo":
-            return msg("undo to {checkpoint}", checkpoint=target.checkpoint)
-        case "redo":
-            return msg("redo to {checkpoint}", checkpoint=target.checkpoint)
-        case "switch":
-            return msg("switch to {checkpoint}", checkpoint=target.checkpoint)
-        case _:
-            return msg("revert to {checkpoint}", checkpoint=target.checkpoint)
-
-
-def _shorten_label(label: str) -> str:
-    return f"{label[: _MAX_LABEL - 1]}…" if len(label) > _MAX_LABEL else label
 
 
 def _raise_failures(outcome: "ExecutionResult") -> None:
@@ -428,13 +279,6 @@ def _raise_failures(outcome: "ExecutionResult") -> None:
             msg("Some files couldn't be changed: {failures}.", failures=failures),
             hint="Everything else was reverted. Use /undo to undo it.",
         )
-
-
-def _plan_files(target: RevertTarget, history: "FileHistory", deadline: "ScanDeadline") -> "Plan":
-    until = None
-    if target.scope == "turn":
-        until = target.turn_end_files or history.capture().manifest
-    return history.plan(target.files or "", until=until, deadline=deadline)
 
 
 def _execute_plan(

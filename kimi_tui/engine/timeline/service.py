@@ -30,7 +30,8 @@ from kimi_tui.engine.timeline.commands import TimelineCommands
 from kimi_tui.engine.timeline.publisher import TimelinePublisher
 from kimi_tui.engine.timeline.recovery import recover_revert
 from kimi_tui.engine.timeline.revert_executor import RevertExecutor
-from kimi_tui.engine.timeline.revert_target import is_state_pending
+from kimi_tui.engine.timeline.revert_plan_builder import RevertPlanBuilder
+from kimi_tui.engine.timeline.revert_target import RevertTargets, is_state_pending
 from kimi_tui.engine.timeline.shown_plans import ShownPlans
 from kimi_tui.engine.why.why_service import WhyService
 from kimi_tui.history.check_log import CheckLog
@@ -99,15 +100,23 @@ class TimelineService:
         )
         shown_plans = ShownPlans()
         self.attempt_store = AttemptStore(session.dir)
+        targets = RevertTargets(session, context)
+        self.planner = RevertPlanBuilder(
+            files=self.files,
+            targets=targets,
+            shown_plans=shown_plans,
+            sender=sender,
+            attempts=self.attempt_store,
+        )
         self.reverts = RevertExecutor(
             session=session,
             context=context,
             files=self.files,
             todos=todos,
             timeline_publisher=self.publisher,
-            shown_plans=shown_plans,
+            targets=targets,
+            planner=self.planner,
             sender=sender,
-            attempts=self.attempt_store,
         )
         self.commands = TimelineCommands(
             session=session,
@@ -126,6 +135,7 @@ class TimelineService:
             session=session,
             context=context,
             files=self.files,
+            planner=self.planner,
             reverts=self.reverts,
             shown_plans=shown_plans,
             sender=sender,
