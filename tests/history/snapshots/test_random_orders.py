@@ -489,7 +489,7 @@ class RandomOrders(RuleBasedStateMachine):
         for path in before.keys() | after.keys():
             if path in done | left and is_as_planned(after.get(path), items[path]):
                 continue
-            if moved_along(path, plan, before, after):
+            if moved_along(path, plan, before, after) or is_needed_folder(path, done, after):
                 continue
             assert path not in done, path
             if before.get(path) != after.get(path):
@@ -565,6 +565,12 @@ def is_as_planned(found: tuple[str, int, bytes] | None, planned: Entry | None) -
             return kind == "folder" and mode == planned.mode
         case _:
             return False
+
+
+def is_needed_folder(path: str, done: set[str], after: Files) -> bool:
+    """Return whether a path is a directory because a file in it was selected, too."""
+    is_folder = path in after and after[path][0] == "folder"
+    return is_folder and any(each.startswith(f"{path}/") and each in after for each in done)
 
 
 def is_new_parent(path: str, before: Files, after: Files, items: dict[str, object]) -> bool:
