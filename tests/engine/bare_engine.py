@@ -190,6 +190,7 @@ class BareSession:
                     store=timeline.attempt_store,
                     data_dir=self._home,
                 ),
+                session=session,
                 store=timeline.attempt_store,
                 context=context,
                 files=timeline.files,

@@ -136,7 +136,7 @@ async def run_three_calls(home: SessionEnv, response: ApprovalAnswer) -> None:
 
 async def test_concurrent_grants_are_all_saved(home: SessionEnv) -> None:
     await run_three_calls(home, "approve_for_session")
-    assert home.state["grants"] == ["Bash(git diff *)", "Bash(git log *)", "Bash(git show *)"]
+    assert sorted(home.state["grants"]) == ["Bash(git diff *)", "Bash(git log *)", "Bash(git show *)"]
 
 
 async def test_concurrent_always_allow_rules_are_all_saved_and_apply_to_the_next_session(
@@ -149,7 +149,7 @@ async def test_concurrent_always_allow_rules_are_all_saved_and_apply_to_the_next
     config = read_config(data_dir=home.data_dir, work_dir=home.work_dir)
     assert config.untrusted_source is None
     permissions = settings_of(config).permissions
-    assert permissions.allow == ("Bash(git diff *)", "Bash(git log *)", "Bash(git show *)")
+    assert sorted(permissions.allow) == ["Bash(git diff *)", "Bash(git log *)", "Bash(git show *)"]
 
     home.permissions = {"allow": permissions.allow}
     home.script(script("text: looking", bash("c9", "git log b")), "text: done")

@@ -233,7 +233,7 @@ async def test_long_files_have_hunks_as_long_as_the_changes_are_short(tmp_path: 
     ]
     rewritten = await read(harness, shown, "rewritten.csv")
     assert (rewritten.hunks, str(rewritten.no_diff)) == ((), "No diff: the file is too long.")
-    await harness.timeline.reverts.plan_revert(PlanRevert(number, "files"))
+    await harness.timeline.planner.plan_revert(PlanRevert(number, "files"))
     plan = harness.events[-1]
     assert isinstance(plan, RevertPlan)
     assert [len(file.hunks) for file in plan.files] == [2, 0]
