@@ -86,8 +86,10 @@ async def test_a_grant_for_the_session_covers_open_and_later_requests(home: Sess
         "text: done",
     )
     async with home.open_session() as front:
-        assert (await run_and_answer(front, "approve_for_session")).outcome == "finished"
-        first, second = front.of(ApprovalRequest)
+        front.send(Prompt("go"))
+        first, second = [await front.next_approval_request() for _ in range(2)]
+        front.answer(first, "approve_for_session")
+        assert (await front.wait_for(TurnEnd)).outcome == "finished"
         answers = {event.request_id: event.response for event in front.of(ApprovalResponse)}
         assert answers == {first.id: "approve_for_session", second.id: "approve"}
     assert home.state["grants"] == [first.rule]
