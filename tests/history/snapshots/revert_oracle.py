@@ -40,6 +40,8 @@ class Oracle:
     """A working directory with a record of what really happened in it."""
 
     work: Path
+    max_size: int
+    """Larger files aren't stored."""
     events: list[Event] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
     lines: dict[str, tuple[int, bool]] = field(default_factory=dict)
@@ -64,7 +66,7 @@ class Oracle:
     overlaps: list[int] = field(default_factory=list)
     """The number of events before each time at which the sessions began to run commands simultaneously."""
     was_partial: bool = False
-    """Whether there were more files than are covered."""
+    """Whether there were more files than are covered, or a file that isn't stored took part in a rename."""
 
     def files(self) -> Files:
         """Return a copy of everything in the directory."""
@@ -125,6 +127,11 @@ class Oracle:
         """Record that files were renamed: old path -> new path, each also that of a directory."""
         moved: dict[str, int] = {}
         former: dict[str, set[str]] = {}
+        self.was_partial |= any(
+            len(entry[2]) > self.max_size
+            for path, entry in self.files().items()
+            if any(f"{path}/".startswith(f"{new}/") for new in moves.values())
+        )
         if self.running:
             self.left_names |= {path for path in self.identities if any(
                 f"{path}/".startswith(f"{old}/") for old in moves

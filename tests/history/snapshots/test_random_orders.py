@@ -94,7 +94,7 @@ class RandomOrders(RuleBasedStateMachine):
     @initialize()
     def set_up(self) -> None:
         (self.folder / "work").mkdir()
-        self.oracle = Oracle(self.folder / "work")
+        self.oracle = Oracle(self.folder / "work", LIMITS.file)
         for path in ("a", "d/a", "d/b"):
             self.edit_as_user(("write", path, "1\n2\n3\n"))
         self.oracle.record("user", {})
