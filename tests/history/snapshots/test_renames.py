@@ -242,3 +242,17 @@ def test_a_file_with_your_line_is_not_deleted_without_the_one_that_gets_it(proje
     result, _ = project.history.execute(plan, {"a", "b"})
     assert {path for path, _ in result.failed} == {"a", "b"}
     assert project.files() == {"a": "another\n", "b": "agent\n" * 9 + "mine\n"}
+
+
+def test_your_lines_are_merged_beside_many_files_that_you_changed(
+    project: FileHistoryFixture, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("kimi_tui.history.snapshots.planning.others_lines._MAX_COMPARED", 3)
+    write(project, a=TEXT)
+    start = project.checkpoint()
+    write(project, **{f"mine{number}": f"{number}\n" for number in range(5)})
+    with project.agent():
+        write(project, a="agent\n" + TEXT)
+    write(project, a="agent\n" + TEXT + "mine\n")
+    assert project.revert(start)["a"] == "merge"
+    assert (project.work / "a").read_text() == TEXT + "mine\n"

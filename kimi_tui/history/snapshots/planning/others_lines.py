@@ -15,7 +15,7 @@ EntryChanges = Mapping[str, tuple[Entry | None, Entry | None]]
 """Path -> its entries before and after."""
 
 _MAX_COMPARED = 2_000
-"""Maximum number of changed files that are compared line by line. Others are compared as a whole."""
+"""Maximum number of contents that are read. The lines of others aren't known."""
 _NO_LINES: frozenset[bytes] = frozenset()
 
 
@@ -97,9 +97,11 @@ class OthersLines:
         """Return the lines of a file, except blank ones."""
         if entry is None or entry.kind != "file":
             return set()
-        self._n_read += 1
-        if entry.size > MAX_BYTES or self._n_read > _MAX_COMPARED:
+        if entry.size > MAX_BYTES:
             return {entry.ref.encode()}
+        self._n_read += 1
+        if self._n_read > _MAX_COMPARED:
+            return set()
         try:
             content = self._blobs.read(entry.ref)
         except (BlobMissing, OSError):
