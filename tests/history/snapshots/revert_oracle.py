@@ -161,6 +161,19 @@ class Oracle:
                 self.lines_of.pop(number, None)
                 self.identities[path] = 0
 
+    def forget_replaced_files(self, known: Mapping[str, int], renames: Mapping[str, str]) -> None:
+        """Forget which file is at a path where a revert wrote the content of another one, as it was selected.
+
+        `known` are the identities before, and `renames` those that it recorded.
+        """
+        self.forget_files(
+            {
+                path
+                for path, number in self.identities.items()
+                if path in known and known[path] != number and path not in renames
+            }
+        )
+
     def lines_in(self, files: Files) -> set[str]:
         """Return the user's lines in `files`."""
         text = b"".join(content + b"\n" for kind, _, content in files.values() if kind == "file")

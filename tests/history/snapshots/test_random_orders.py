@@ -116,8 +116,9 @@ class RandomOrders(RuleBasedStateMachine):
         project.history.default_author = lambda: self.author(session)
         self.projects[session] = project
         before = self.oracle.files()
-        project.history.open()
-        self.oracle.record(session, before)  # a completed revert
+        if (completed := project.history.open()) is not None:
+            self.oracle.note_renames(completed.renames)
+        self.oracle.record(session, before)
         self.oracle.mixed_files()
         project.history.capture()
 
@@ -298,7 +299,8 @@ class RandomOrders(RuleBasedStateMachine):
         self.execute(state, plan, selects_all=selects_all)
         if data.draw(st.booleans()) and not self.calls:
             undo = project.history.plan(plan.head)
-            project.history.execute(undo, {item.path for item in undo.items if item.is_selected})
+            result, _ = project.history.execute(undo, {item.path for item in undo.items if item.is_selected})
+            self.oracle.note_renames(result.renames)
             now = self.oracle.files()
             assert not [path for path in now.keys() | before.keys() if now.get(path) != before.get(path)]
             self.oracle.mixed_files()
@@ -371,7 +373,8 @@ class RandomOrders(RuleBasedStateMachine):
         project = self.projects[state.session]
         selected = {item.path for item in plan.items if item.is_selected}
         with contextlib.suppress(Killed):
-            project.history.execute(plan, selected)
+            result, _ = project.history.execute(plan, selected)
+            self.oracle.note_renames(result.renames)
         project.store.close()
         other = SESSIONS[1 - SESSIONS.index(state.session)]
         if other_first and other not in self.calls:  # otherwise, its command may have made the changes
@@ -416,8 +419,11 @@ class RandomOrders(RuleBasedStateMachine):
         self.oracle.note_renames(result.renames)
         after = self.oracle.files()
         self.oracle.owed |= self.oracle.lines_in(before) - self.oracle.lines_in(after)
+        known = dict(self.oracle.identities)
         mixed = self.oracle.mixed_files()
-        if not selects_all:
+        if selects_all:
+            self.oracle.forget_replaced_files(known, result.renames)
+        else:
             self.check_nothing_of_others_is_reverted(state, plan, before, after)
             assert not mixed, f"the user's lines are in another file: {mixed}"
             self.check_agents_changes_are_reverted(state, before, after)

@@ -172,3 +172,34 @@ def test_all_files_of_a_folder_that_disappeared_are_gone(project: FileHistoryFix
     rename(project, "moved", "d")
     state = project.history.state(project.checkpoint())
     assert set(state) == {"d", "d/a", "d/b"}
+
+
+def test_a_line_that_a_selected_revert_restored_is_yours_again(project: FileHistoryFixture):
+    start = project.checkpoint()
+    with project.agent():
+        write(project, a=A)
+    append(project, "a", "mine\n")
+    written = project.checkpoint()
+    write(project, a=A)
+    project.checkpoint()
+    restored = project.history.plan(written)
+    project.history.execute(restored, {item.path for item in restored.items})
+    assert project.files() == {"a": A + "mine\n"}
+    project.revert(start)
+    assert "mine\n" in project.files()["a"]
+
+
+def test_a_directory_that_a_revert_creates_in_place_of_a_removed_file_is_removed_by_its_undo(
+    project: FileHistoryFixture,
+):
+    start = project.checkpoint()
+    write(project, d__e__f=B)
+    inside = project.checkpoint()
+    project.history.execute(project.history.plan(start), {"d/e", "d/e/f"})
+    write(project, d__e=C)
+    plan = project.history.plan(inside)
+    project.history.execute(plan, {"d/e", "d/e/f"})
+    assert project.files() == {"d/e/f": B}
+    undo = project.history.plan(plan.head)
+    project.history.execute(undo, defaults(undo))
+    assert project.files() == {"d/e": C}

@@ -433,11 +433,12 @@ def _separate_later_changes(
     A revert changes the planned paths, and creates the directories that it needs.
     """
     own = {*planned, *renames, *renames.values()} if planned else {*detected.changes}
+    created = _created_again(planned)
     later = {
         path: entry
         for path, entry in detected.changes.items()
-        if (path in planned and planned[path] != entry)
-        or (path not in own and (entry is None or entry.kind != "folder"))
+        if (path in planned and planned[path] != entry and not (path in created and _is_folder(entry)))
+        or (path not in own and not _is_folder(entry))
     }
     for path in later:
         if path in planned:
@@ -445,3 +446,15 @@ def _separate_later_changes(
         else:
             del detected.changes[path]
     return later
+
+
+def _created_again(planned: Changes) -> set[str]:
+    """Return the paths that a revert removes, and creates again as directories for what it restores."""
+    removed = {path for path, entry in planned.items() if entry is None}
+    if not removed:
+        return set()
+    return removed & {parent for path in planned.keys() - removed for parent in parents_of(path)}
+
+
+def _is_folder(entry: Entry | None) -> bool:
+    return entry is not None and entry.kind == "folder"

@@ -4,6 +4,7 @@ This doesn't depend on which file a line is in, so it also holds where a rename 
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
@@ -11,8 +12,16 @@ from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.merge3 import MAX_BYTES, is_text
 from kimi_tui.history.snapshots.plan import PlanItem
 
-EntryChanges = Mapping[str, tuple[Entry | None, Entry | None]]
-"""Path -> its entries before and after."""
+
+@dataclass(frozen=True, slots=True)
+class EntryChanges:
+    """The changes of one record that others made, or one revert."""
+
+    entries: Mapping[str, tuple[Entry | None, Entry | None]]
+    """Path -> its entries before and after."""
+    is_revert: bool = False
+    """Whether a revert of this session made them: lines of others that it restores are theirs again."""
+
 
 _MAX_COMPARED = 2_000
 """Maximum number of contents that are read. The lines of others aren't known."""
@@ -23,15 +32,23 @@ class OthersLines:
     """The lines that others than the agent wrote since a state. Contents that aren't text are one line."""
 
     def __init__(self, changes_by_others: Iterable[EntryChanges], blobs: BlobStore) -> None:
-        """`changes_by_others` are their changes since, oldest first."""
+        """`changes_by_others` are their changes since, and reverts, oldest first."""
         self._blobs = blobs
         self._n_read = 0
+        written = set[bytes]()
+        """All lines that others ever wrote."""
         self._lines: set[bytes] = set()
         self._by_ref: dict[str, frozenset[bytes]] = {}
         """Those of the lines that a content has, by its digest."""
         for changes in changes_by_others:
-            before = set[bytes]().union(*(self._read(old) for old, _ in changes.values()))
-            after = set[bytes]().union(*(self._read(new) for _, new in changes.values()))
+            if changes.is_revert and not written:
+                continue
+            before = set[bytes]().union(*(self._read(old) for old, _ in changes.entries.values()))
+            after = set[bytes]().union(*(self._read(new) for _, new in changes.entries.values()))
+            if changes.is_revert:
+                self._lines |= (after - before) & written
+                continue
+            written |= after - before
             self._lines -= before - after
             self._lines |= after - before
 

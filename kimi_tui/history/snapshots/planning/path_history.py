@@ -108,7 +108,7 @@ class PathHistories:
     path.
     """
     changes_by_others: list[EntryChanges] = field(default_factory=list)
-    """What others than the agent changed, by record, oldest first; without regard to renames."""
+    """What others than the agent changed, and reverts, by record, oldest first; without regard to renames."""
 
 
 def build_path_histories(
@@ -180,13 +180,14 @@ class _HistoryBuilder:
     def _add_changes_by_others(self, record: Manifest) -> None:
         if record.author.who == "coverage":
             return
+        is_revert = record.author.who == "revert" and self._is_agents(record)
         changes = {
             path: (self._last[path] if path in self._last else self._target_entries.get(path), entry)
             for path, entry in record.changes.items()
-            if not self._is_undone(record, path)
+            if is_revert or not self._is_undone(record, path)
         }
         if changes:
-            self.changes_by_others.append(changes)
+            self.changes_by_others.append(EntryChanges(changes, is_revert))
 
     def _add_coverage(self, record: Manifest) -> None:
         for path, entry in record.changes.items():
