@@ -26,6 +26,8 @@ def check_conflicts(cli_options: CliOptions) -> None:
     for one, other, hint in _EXCLUSIVE:
         if one == "agent" and cli_options.is_wire_mode and cli_options.agent == KIMI_CLI_AGENT:
             continue  # it selects the output for clients of Kimi CLI, too
+        if one == "read_only" and cli_options.resident is False and other == "resident":
+            continue  # --no-resident
         if is_given(cli_options, one) and is_given(cli_options, other):
             raise _conflict_error(one, other, hint)
     if cli_options.fork and not (cli_options.continue_last or cli_options.session is not None):

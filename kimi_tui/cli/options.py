@@ -285,9 +285,9 @@ def is_positional(item: "Field[Any]") -> bool:
 
 
 def is_given(cli_options: CliOptions, name: str) -> bool:
-    """Return whether the option was given."""
-    value = getattr(cli_options, name)
-    return value is not None and value is not False and value != []
+    """Return whether the option was given, such as `--no-thinking`."""
+    item = next(each for each in fields(CliOptions) if each.name == name)
+    return bool(getattr(cli_options, name) != default_of(item))
 
 
 def default_of(item: "Field[Any]") -> Any:

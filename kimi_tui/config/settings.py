@@ -8,7 +8,7 @@ from pydantic_core import PydanticKnownError
 
 from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.base.paths import data_dir
-from kimi_tui.base.thinking_effort import ThinkingEffort, parse_thinking_effort
+from kimi_tui.base.thinking_effort import THINKING_EFFORTS, ThinkingEffort, parse_thinking_effort
 from kimi_tui.config.startup_settings import UISettings as UISettings
 from kimi_tui.config.theme_names import builtin_theme_names, theme_exists, user_theme_names
 from kimi_tui.i18n.locale import LanguageSetting
@@ -35,9 +35,19 @@ def _http_url(value: str | None) -> str | None:
 
 def _theme_name(value: str) -> str:
     if not theme_exists(value, data_dir()):
-        names = (*builtin_theme_names(), *user_theme_names(data_dir()))
-        raise PydanticKnownError("literal_error", {"expected": " or ".join(f"'{name}'" for name in names)})
+        raise _unknown_value(*builtin_theme_names(), *user_theme_names(data_dir()))
     return value
+
+
+def _thinking_level(value: object) -> ThinkingEffort:
+    effort = parse_thinking_effort(value)
+    if effort is None:
+        raise _unknown_value(*THINKING_EFFORTS, "true", "false")
+    return effort
+
+
+def _unknown_value(*valid: str) -> PydanticKnownError:
+    return PydanticKnownError("literal_error", {"expected": " or ".join(f"'{name}'" for name in valid)})
 
 
 class _Table(BaseModel):
@@ -353,9 +363,7 @@ class Settings(_Table):
 
     default_model: str = ""
     """Default model. Required if you define more than one."""
-    default_thinking: Annotated[
-        ThinkingEffort, BeforeValidator(lambda value: parse_thinking_effort(value) or value)
-    ] = "off"
+    default_thinking: Annotated[ThinkingEffort, BeforeValidator(_thinking_level)] = "off"
     """How much the model thinks before it responds. `true` means `high`, `false` means `off`. A model without
     this level uses the nearest one.
     """

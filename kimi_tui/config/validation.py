@@ -20,6 +20,9 @@ from kimi_tui.config.validation_errors import (
     source_of_key,
 )
 
+THEME_KEY: KeyPath = ("theme",)
+"""The app uses another theme and names the problem, so that it starts and other modes work."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidatedSettings:
@@ -39,7 +42,8 @@ class ValidatedSettings:
 def validate_settings(config: RawConfig) -> ValidatedSettings:
     """Return the settings in `config`. Raises ConfigError.
 
-    Unknown keys in a config that kimi-cli wrote are skipped, and everything invalid in a lenient config.
+    Skips unknown keys in a config that kimi-cli wrote, a theme that doesn't exist, such as one whose file was
+    removed, and everything invalid in a lenient config.
     """
     data = config.data
     skipped: list[ConfigProblem] = []
@@ -95,9 +99,9 @@ def _without(value: Any, path: KeyPath, removed: frozenset[KeyPath]) -> Any:
 
 
 def _can_skip(problem: ErrorDetails, config: RawConfig) -> bool:
-    if config.is_lenient:
-        return True
     key = problem["loc"]
+    if config.is_lenient or (key == THEME_KEY and problem["type"] == "literal_error"):
+        return True
     if problem["type"] not in UNKNOWN_KEY or not can_be_from_kimi_cli(key):
         return False
     source, _ = source_of_key(key, config.sources)

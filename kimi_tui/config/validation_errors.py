@@ -30,6 +30,7 @@ class ConfigProblem:
 
     what: str
     hint: str
+    key: KeyPath = ()
 
 
 def config_error(details: Sequence[ErrorDetails], sources: Sequence[ConfigSource]) -> ConfigError:
@@ -89,11 +90,13 @@ def _build_problem(details: ErrorDetails, sources: Sequence[ConfigSource]) -> Co
         return ConfigProblem(
             msg("{location}: {key} is missing.", location=location, key=dotted),
             msg("Add `{key} = …` to that table.", key=key[-1]),
+            key,
         )
     if details["type"] in UNKNOWN_KEY:
         return ConfigProblem(
             msg("{location}: unknown setting {key}.", location=location, key=sanitize_line(dotted)),
             _key_hint(key),
+            key,
         )
     return ConfigProblem(
         msg(
@@ -103,6 +106,7 @@ def _build_problem(details: ErrorDetails, sources: Sequence[ConfigSource]) -> Co
             value=format_value(key, details["input"]),
         ),
         _value_hint(key, details),
+        key,
     )
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -74,20 +75,30 @@ def _read_file(path: Path) -> bytes:
 def parse_image_paths(text: str, work_dir: Path) -> tuple[Path, ...]:
     """Return the image files whose paths `text` consists of; empty for any other text.
 
-    Terminals paste the paths of files that are dragged onto them: quoted, escaped or as URLs.
+    Terminals paste the paths of files that are dragged onto them: quoted, escaped, as URLs, or one per line.
     """
     text = text.strip()
     if not text or len(text) > _MAX_PATH_CHARS:
         return ()
-    if (path := _find_image_file(text, work_dir)) is not None:
-        return (path,)
+    if paths := _find_image_files(text.splitlines(), work_dir):
+        return paths
     try:
         words = shlex.split(text)
     except ValueError:
         return ()
-    found = [_find_image_file(_path_of(word), work_dir) for word in words]
+    return _find_image_files([_path_of(word) for word in words], work_dir)
+
+
+def parse_image_argument(text: str, work_dir: Path) -> tuple[Path, ...]:
+    """Return the files that the argument of `/image` names: as `parse_image_paths`, or any one path."""
+    return parse_image_paths(text, work_dir) or (work_dir / Path(text.strip("\"'")).expanduser(),)
+
+
+def _find_image_files(names: Sequence[str], work_dir: Path) -> tuple[Path, ...]:
+    """Return the image files, or nothing if one of `names` isn't one."""
+    found = [_find_image_file(name, work_dir) for name in names]
     paths = tuple(path for path in found if path is not None)
-    return paths if len(paths) == len(words) else ()
+    return paths if len(paths) == len(names) else ()
 
 
 def _path_of(word: str) -> str:

@@ -77,7 +77,7 @@ class LinearApp:
             in_tmux="TMUX" in os.environ,
             reports_focus=False,
         )
-        images = PromptImages(options.work_dir)
+        self._images = images = PromptImages(options.work_dir)
         self._unsent = UnsentInput(
             data_dir=options.data_dir, work_dir=options.work_dir, lines=self._lines, images=images
         )
@@ -224,6 +224,9 @@ class LinearApp:
             return
         self._add_to_history(text)
         try:
+            if self._images.is_image_path(text):
+                self._context.attach_image(text)
+                return
             await self._session.submit(TypedInput(text, Draft(text), parse_shell_line(text, "agent")))
         except KimiTuiError as error:
             self.show_error(translate_error(error))

@@ -6,7 +6,12 @@ from pathlib import Path
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.frontend.image_attachments import AttachedImage, ImageAttachments
-from kimi_tui.frontend.image_loader import find_mentioned_images, load_image_file
+from kimi_tui.frontend.image_loader import (
+    find_mentioned_images,
+    load_image_file,
+    parse_image_argument,
+    parse_image_paths,
+)
 from kimi_tui.wire.events import SessionInfo
 
 
@@ -34,10 +39,14 @@ class PromptImages:
             self.attachments.add(image, number=number)
 
     def attach(self, path: str) -> str:
-        """Attach an image to the next prompt and return its token. Raises KimiTuiError."""
-        token = self._add_file(self._work_dir / Path(path.strip("\"'")).expanduser())
-        self._pending_tokens.append(token)
-        return token
+        """Attach images to the next prompt and return their tokens. Raises KimiTuiError."""
+        tokens = [self._add_file(file) for file in parse_image_argument(path, self._work_dir)]
+        self._pending_tokens += tokens
+        return " ".join(tokens)
+
+    def is_image_path(self, text: str) -> bool:
+        """Return whether `text` consists of paths of images, as terminals paste files dragged onto them."""
+        return bool(parse_image_paths(text, self._work_dir))
 
     def add_tokens(self, text: str, session: SessionInfo | None) -> str:
         """Return `text` with tokens of the images that it mentions and of those that are attached.

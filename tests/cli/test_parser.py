@@ -135,6 +135,8 @@ def test_a_parse_error_says_what_to_do(arguments, expected):
     [
         ("say -p hi", ("PROMPT", "--prompt")),
         ("--demo -m kimi", ("--demo", "--model")),
+        ("--thinking --thinking-level low", ("--thinking", "--thinking-level")),
+        ("--no-thinking --thinking-level low", ("--thinking", "--thinking-level")),
         ("-c -S abc", ("--continue", "--session")),
         ("-a x --agent-file y", ("--agent", "--agent-file")),
         ("--print --mode tui", ("--print", "--mode")),
@@ -167,6 +169,10 @@ def test_an_invalid_combination_names_both_options(arguments, both):
     message = error_text(*arguments.split())
     for name in both:
         assert name in message
+
+
+def test_a_read_only_session_can_be_kept_out_of_the_resident_engine():
+    assert parse_options("--read-only", "--no-resident", "-c").resident is False
 
 
 def test_the_help_fits_a_screen_and_names_every_subcommand(capsys):

@@ -172,6 +172,24 @@ def test_the_demo_needs_no_key_and_works_on_real_files(scripted):
     assert (scripted.work_dir / "a.txt").read_text() == "bye\n"
 
 
+def test_a_thinking_level_that_the_model_does_not_have_is_reported(program):
+    program.script("text: hello")
+    assert program.run("-p", "x", "--thinking-level", "low").stderr == ""
+    config = (program.data_dir / "config.toml").read_text()
+    program.configure(f"{config}\ncapabilities = []")
+    assert program.run("-p", "x", "--thinking-level", "off").stderr == ""
+    done = program.run("-p", "x", "--thinking-level", "high")
+    assert (done.exit_code, done.stdout.strip()) == (0, "hello")
+    assert done.stderr == (
+        "Warning: The model scripted doesn't support thinking. The thinking level “high” has no effect.\n"
+    )
+    program.configure(f'{config}\ncapabilities = ["always_thinking"]')
+    done = program.run("-p", "x", "--no-thinking")
+    assert done.stderr == (
+        "Warning: The model scripted doesn't have the thinking level “off”. It uses “low”.\n"
+    )
+
+
 def test_debug_shows_a_traceback(program):
     plain = program.run("-p", "x", "-S", "none")
     shown = program.run("-p", "x", "--config", "a = ", "--debug")

@@ -67,7 +67,18 @@ def test_the_app_opens_the_demo_with_an_invalid_config(program: Program, termina
 
 
 def test_without_the_demo_an_invalid_config_is_still_an_error(program: Program) -> None:
-    program.configure('theme = "neon"\n')
+    program.configure("default_yolo = 3\n")
     done = program.run("-p", "hello")
     assert done.exit_code == 1
-    assert 'theme is "neon"' in done.stderr
+    assert "default_yolo is 3" in done.stderr
+
+
+def test_print_mode_runs_without_the_theme_whose_file_was_removed(program: Program) -> None:
+    program.script("text: hello")
+    config = (program.data_dir / "config.toml").read_text()
+    program.configure(f'theme = "ocean"\n{config}')
+    done = program.run("-p", "hi")
+    assert (done.exit_code, done.stdout.strip(), done.stderr) == (0, "hello", "")
+    checked = program.run("config", "check")
+    assert checked.exit_code == 1
+    assert 'theme is "ocean"' in checked.stdout

@@ -3,6 +3,7 @@
 import pytest
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.config.validation import validate_settings
 
 PLACE = "config.toml, line "
 
@@ -10,11 +11,12 @@ PLACE = "config.toml, line "
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('theme = "drak"', 'line 1: theme is "drak". Did you mean dark?'),
+        ('default_thinking = "hihg"', 'line 1: default_thinking is "hihg". Did you mean high?'),
         (
-            'theme = "mauve"',
-            'line 1: theme is "mauve". Valid values: auto, dark, light, high-contrast, textual-dark, ',
+            "default_thinking = 1",
+            "line 1: default_thinking is 1. Valid values: off, low, medium, high, true, false.",
         ),
+        ("theme = 3", "line 1: theme is 3. It should be text in quotes."),
         ('\n\ndefalt_model = "x"', "line 3: unknown setting defalt_model. Did you mean default_model?"),
         ("max_steps_per_turn = 3", "setting max_steps_per_turn. It belongs in [loop_control]."),
         (
@@ -75,6 +77,22 @@ def test_an_error_names_line_key_and_value_with_a_hint(home, text, expected):
 
 
 @pytest.mark.parametrize(
+    ("theme", "hint"),
+    [
+        ("drak", "Did you mean dark?"),
+        ("mauve", "Valid values: auto, dark, light, high-contrast, textual-dark"),
+    ],
+)
+def test_a_theme_that_does_not_exist_is_a_problem_but_not_an_error(home, theme, hint):
+    home.write(f'theme = "{theme}"\nlanguage = "zh"')
+    validated = validate_settings(home.read())
+    [problem] = validated.skipped
+    assert f'line 1: theme is "{theme}".' in problem.what
+    assert hint in problem.hint
+    assert (validated.settings.theme, validated.settings.language) == ("auto", "zh")
+
+
+@pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
         ("config.yaml", "theme: dark\nui:\n  mouse: nope\n", "line 3: ui.mouse"),
@@ -92,8 +110,8 @@ def test_errors_in_yaml_and_json_have_line_numbers(home, name, text, expected):
 
 def test_an_error_in_an_option_names_the_option(home):
     home.write('theme = "dark"')
-    with pytest.raises(ConfigError, match='--config, line 1: theme is "x"'):
-        home.settings(config_text='theme = "x"')
+    with pytest.raises(ConfigError, match='--config, line 1: language is "x"'):
+        home.settings(config_text='language = "x"')
 
 
 @pytest.mark.parametrize(
@@ -118,7 +136,7 @@ def test_an_error_never_shows_a_secret(home, text):
 
 def test_messages_contain_no_escape_sequences(home):
     with pytest.raises(ConfigError) as caught:
-        home.settings('theme = "\\u001b[31mred"')
+        home.settings('language = "\\u001b[31mred"')
     assert "\x1b" not in str(caught.value)
 
 

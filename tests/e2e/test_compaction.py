@@ -40,6 +40,26 @@ def test_the_session_continues_after_a_compaction(program: Program) -> None:
     assert (prompt, response) == ("d", "four")
 
 
+@pytest.mark.parametrize(
+    ("window", "threshold"), [(65_536, 55_706), (128_000, 108_800), (200_000, 170_000), (262_144, 222_823)]
+)
+def test_by_default_compaction_starts_at_85_percent_of_the_window_as_context_says(
+    program: Program, window: int, threshold: int
+) -> None:
+    below, above = threshold - 300, threshold + 1
+    program.script(f"text: one\nusage: input_other={below}", f"text: two\nusage: input_other={above}",
+                   "text: THE SUMMARY", "text: three")  # fmt: skip
+    config = program.data_dir / "config.toml"
+    config.write_text(config.read_text().replace("max_context_size = 100000", f"max_context_size = {window}"))
+    prompts = [json.dumps({"role": "user", "content": text}) for text in ("a", "b", "c")]
+    done = program.run("--print", "--input-format", "stream-json", stdin="\n".join(prompts))
+    assert (done.exit_code, done.stdout) == (0, "one\ntwo\nthree\n")
+    [tokens] = re.findall(r"compacted from ([\d,]+)", done.stderr)
+    assert threshold <= int(tokens.replace(",", "")) <= above + 10
+    shown = program.run("--print", "--continue", "-p", "/context")
+    assert f"The conversation is compacted at {threshold:,} tokens." in shown.stdout
+
+
 @pytest.mark.parametrize("name", BUILTIN_STRATEGIES)
 def test_each_strategy_works_as_the_page_configures_it(program: Program, name: str) -> None:
     (example,) = re.findall(r"```toml\n(\[compaction\].*?)```", PAGE, re.DOTALL)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from kimi_tui.base.content_parts import ImageURLPart, TextPart
 from kimi_tui.base.errors import ConfigError, SessionInUse
@@ -471,6 +472,27 @@ async def test_unsent_input_is_on_disk_until_the_engine_has_recorded_it(
         await driver.wait_until(lambda: stored_drafts(data_dir) == [])
         driver.lines.start_typing("not yet")
     assert stored_drafts(data_dir) == ["not yet"]
+
+
+async def test_files_dragged_onto_the_terminal_are_attached_to_the_next_prompt(
+    open_linear_app: Any, tmp_path: Path
+) -> None:
+    for name in ("red pic.png", "blue.png"):
+        Image.new("RGB", (4, 2), "red").save(tmp_path / name)
+    async with open_linear_app(session=replace(SESSION, capabilities=("image_in",))) as driver:
+        await driver.wait_for_prompt()
+        driver.lines.type(f"'{tmp_path / 'red pic.png'}' file://{tmp_path}/blue.png")
+        await driver.wait_until(
+            lambda: (
+                "Attached to the next prompt: [image #1 4x2] [image #2 4x2]" in driver.output_lines
+                and driver.lines.open_prompts
+            )
+        )
+        assert driver.commands_of(Prompt) == []
+        driver.lines.type("compare them")
+        await driver.wait_until(lambda: driver.commands_of(Prompt))
+        [prompt] = driver.commands_of(Prompt)
+        assert [type(part) for part in prompt.user_input] == [TextPart, ImageURLPart, ImageURLPart]
 
 
 async def test_a_draft_of_a_dead_process_is_restored_with_its_image(

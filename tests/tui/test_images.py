@@ -17,7 +17,12 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.config.startup_settings import ImageMode
 from kimi_tui.frontend.drafts import Draft, DraftStore
 from kimi_tui.frontend.image_attachments import AttachedImage, ImageAttachments
-from kimi_tui.frontend.image_loader import find_mentioned_images, load_image_file, parse_image_paths
+from kimi_tui.frontend.image_loader import (
+    find_mentioned_images,
+    load_image_file,
+    parse_image_argument,
+    parse_image_paths,
+)
 from kimi_tui.tui.images.kitty import DIACRITICS
 from kimi_tui.tui.images.renderer import ImageRenderer, detect_protocol
 from kimi_tui.tui.images.thumbnail import MAX_COLUMNS, MAX_ROWS, render_thumbnail
@@ -234,7 +239,11 @@ def test_image_paths_are_parsed_as_terminals_paste_them(tmp_path: Path) -> None:
         assert parse_image_paths(text, Path("/")) == (tmp_path / "a b.png",)
     (tmp_path / "b(1).png").write_bytes(b"")
     both = (tmp_path / "a b.png", tmp_path / "b(1).png")
-    for text in (f"'{both[0]}' '{both[1]}'", f"'{both[0]}'\n{tmp_path}/b\\(1\\).png"):
+    for text in (
+        f"'{both[0]}' '{both[1]}'",
+        f"'{both[0]}'\n{tmp_path}/b\\(1\\).png",
+        f"{both[0]}\n{both[1]}\n",
+    ):
         assert parse_image_paths(text, Path("/")) == both
     for text in (
         "",
@@ -247,6 +256,9 @@ def test_image_paths_are_parsed_as_terminals_paste_them(tmp_path: Path) -> None:
         str(tmp_path),
     ):
         assert parse_image_paths(text, Path("/")) == ()
+    escaped = path.replace(" ", "\\ ")
+    assert parse_image_argument(escaped, Path("/")) == (tmp_path / "a b.png",)
+    assert parse_image_argument("'no image.txt'", tmp_path) == (tmp_path / "no image.txt",)
     assert find_mentioned_images('see @"a b.png" and x@a.png', tmp_path) == {
         '@"a b.png"': tmp_path / "a b.png"
     }

@@ -68,6 +68,17 @@ def test_text_typed_around_the_reply_is_separated_from_it(end: bytes) -> None:
     assert parse_background(reply) == TerminalBackground(1.0, "fix 错误\x1b[A")
 
 
+async def test_the_picker_shows_its_keys_below_the_problem_of_a_theme(open_app: Any, tmp_path: Path) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        write_theme(tmp_path / "share", "broken", "dark = true\n" + OCEAN)
+        await harness.type_text("/theme")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, ThemePicker))
+        await harness.driver.press("up")
+        await harness.wait_until(lambda: "unknown key “dark”" in harness.screen_text())
+        assert "enter choose" in harness.screen_text()
+
+
 async def test_the_picker_previews_themes_and_escape_restores_the_theme(open_app: Any) -> None:
     async with open_app(size=(80, 24)) as harness:
         await harness.type_text("/theme")

@@ -23,7 +23,7 @@ from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.config.resolved_model import resolve_model
 from kimi_tui.config.set_value import set_setting
 from kimi_tui.config.template import write_template
-from kimi_tui.config.validation import validate_settings
+from kimi_tui.config.validation import THEME_KEY, validate_settings
 from kimi_tui.config.validation_errors import ConfigProblem
 from kimi_tui.i18n.translate import join_sentences, translate_error, translate_message
 
@@ -149,9 +149,11 @@ def _problems(config: RawConfig) -> list[str]:
         settings = validate_settings(config).settings
     except ConfigError:
         return [_describe(problem) for problem in lenient.skipped]
+    problems = [_describe(problem) for problem in lenient.skipped if problem.key == THEME_KEY]
     for problem in lenient.skipped:
-        print_line(msg("Skipped: {problem}", problem=problem.what))
-    problems = list(unknown_references(config, settings))
+        if problem.key != THEME_KEY:
+            print_line(msg("Skipped: {problem}", problem=problem.what))
+    problems += unknown_references(config, settings)
     try:
         resolve_model(settings)
     except ModelNotSet as error:

@@ -6,7 +6,7 @@ from kimi_tui.agentspec.spec import KIMI_CLI_AGENT
 from kimi_tui.engine.background_services import BackgroundServices
 from kimi_tui.engine.build.agent_runtime import AgentRuntime, build_agent_runtime
 from kimi_tui.engine.build.core import SessionCore, build_core
-from kimi_tui.engine.build.initial_state import DEFAULT_AGENT
+from kimi_tui.engine.build.initial_state import DEFAULT_AGENT, thinking_problems
 from kimi_tui.engine.build.sandbox import sandbox_problems
 from kimi_tui.engine.build.slash_registry import build_slash_registry
 from kimi_tui.engine.build.tool_dependencies import ToolDependencies, build_tool_dependencies
@@ -151,6 +151,7 @@ def _build_publisher(
         sandbox=tool_dependencies.sandbox is not None,
         problems=(
             *core.options.settings_problems,
+            *thinking_problems(core.runtime_settings, core.options),
             *core.project.problems,
             *core.models.problems,
             *sandbox_problems(tool_dependencies.sandbox),

@@ -6,6 +6,8 @@ from pathlib import Path
 from kimi_tui.agentspec.loader import load_agent_spec
 from kimi_tui.agentspec.project_agents import load_agent_by_name
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.compaction.trigger import CompactionTrigger
 from kimi_tui.engine.build.compaction_strategy import load_strategy
 from kimi_tui.engine.build.injection import Dependencies
@@ -68,6 +70,30 @@ def initial_runtime_settings(
         afk=options.afk,
         yolo=options.yolo
         or (options.settings.default_yolo if is_new(session) else options.interactive and session.state.yolo),
+    )
+
+
+def thinking_problems(settings: RuntimeSettings, options: EngineOptions) -> tuple[KimiTuiError, ...]:
+    """Return a problem if the model doesn't have the thinking level that the options request."""
+    if settings.llm is None or options.thinking is None or settings.effort == options.thinking:
+        return ()
+    name = settings.llm.name
+    if not settings.thinking_levels:
+        return (
+            KimiTuiError(
+                msg("The model {name} doesn't support thinking.", name=name),
+                hint=msg("The thinking level “{level}” has no effect.", level=options.thinking),
+            ),
+        )
+    return (
+        KimiTuiError(
+            msg(
+                "The model {name} doesn't have the thinking level “{level}”.",
+                name=name,
+                level=options.thinking,
+            ),
+            hint=msg("It uses “{level}”.", level=settings.effort),
+        ),
     )
 
 

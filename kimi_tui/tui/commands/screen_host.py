@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError
@@ -11,7 +10,7 @@ from kimi_tui.base.ids import new_id
 from kimi_tui.base.logging import log_tail
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.clipboard import copy_and_report
-from kimi_tui.frontend.image_loader import load_image_file
+from kimi_tui.frontend.image_loader import parse_image_argument
 from kimi_tui.frontend.save_choice import save_model, save_theme
 from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.frontend.session_state import SessionViewState
@@ -219,9 +218,8 @@ class ScreenCommandHost:
     # the prompt
 
     async def attach_image(self, path: str) -> None:
-        """Attach the image in a file to the prompt."""
-        file = self._options.work_dir / Path(path.strip("\"'")).expanduser()
-        await self._prompt.attachments.attach(lambda: load_image_file(file))
+        """Attach the image files that `path` names to the prompt."""
+        await self._prompt.attachments.attach_files(parse_image_argument(path, self._options.work_dir))
 
     async def edit_prompt(self) -> None:
         """Let the user edit the prompt in their own editor."""

@@ -15,6 +15,9 @@ from kimi_tui.tui.terminal.background import KnownBackground
 from kimi_tui.tui.themes import register_theme, resolve_theme
 from kimi_tui.tui.widgets.choice_list import Choice
 
+_PROBLEM_ROWS = 5
+"""Rows of the list that a problem takes."""
+
 
 class ThemePicker(Picker):
     """Returns the name of a theme, or None if the user closed the dialog, which restores the theme."""
@@ -62,10 +65,21 @@ class ThemePicker(Picker):
         try:
             register_theme(self.app, name, self._data_dir)
         except KimiTuiError as error:
-            self.problem.update(translate_error(error))
+            self._show_problem(translate_error(error))
             return
-        self.problem.update("")
+        self._show_problem("")
         self.app.theme = name
+
+    def _show_problem(self, problem: str) -> None:
+        """Show `problem` in the place of the hint, and of some themes, so that the keys remain visible."""
+        self.problem.update(problem)
+        self.set_class(bool(problem), "-problem")
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Limit the height of the list, more so next to a problem."""
+        rows = self.size.height // 2
+        self.choices.set_max_height(max(rows - _PROBLEM_ROWS, 1) if self.has_class("-problem") else rows)
 
     def action_close(self) -> None:
         """Restore the theme and close the dialog."""
