@@ -21,6 +21,7 @@ WORKLOADS = (
     "revert",
     "large_files",
     "workspaces",
+    "checkpoint_views",
     "shell_steps",
     "line_origins",
     "resident",

@@ -15,6 +15,8 @@ from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.workspaces.checkpoint.copied_view import CopiedView
 from kimi_tui.workspaces.checkpoint.overlay_view import OverlayView
 from kimi_tui.workspaces.checkpoint.private_view import PrivateView
+from kimi_tui.workspaces.checkpoint.state_layer import StateLayer
+from kimi_tui.workspaces.checkpoint.state_layers import StateLayers
 from kimi_tui.workspaces.commit_lock import CommitLock
 from kimi_tui.workspaces.left_workspace import LeftWorkspace
 from kimi_tui.workspaces.open_record import OpenRecords, WorkspaceOwner
@@ -75,6 +77,8 @@ class Workspaces:
         self._client: SupervisorClient | None = None
         self._pool: LayerPool | None = None
         """The layers of the running supervisor; None if there is none."""
+        self._state_layers: dict[tuple[str, ...], StateLayers] = {}
+        """The layers of states by their roots."""
         self._starting = asyncio.Lock()
         self._is_started = False
         self._checking_bounds = asyncio.Lock()
@@ -161,37 +165,56 @@ class Workspaces:
 
     @asynccontextmanager
     async def open_view(
-        self, work_dir: Path, added_dirs: Sequence[Path] = (), *, bounds: SandboxPolicy | None = None
+        self,
+        work_dir: Path,
+        added_dirs: Sequence[Path] = (),
+        *,
+        prepared: StateLayer | None = None,
+        bounds: SandboxPolicy | None = None,
     ) -> AsyncIterator[PrivateView]:
         """Open a private view of today's files for one command. Leaving the block discards its changes.
 
-        With `bounds`, the command runs under these limits where that is possible, as `is_bounded` says.
-        Where there are no private views, the directories are copied. Raises OSError if that fails.
+        The view shows the `prepared` layer over the files. With `bounds`, the command runs under these limits
+        where that is possible, as `is_bounded` says. Where there are no private views, the directories are
+        copied, without the layer. Raises OSError if that fails.
         """
         if bounds is not None and await self.find_bounds_problem():
             bounds = None
-        mounted = await self._take_layer(work_dir, added_dirs)
+        mounted = await self._take_layer(work_dir, added_dirs, prepared)
         pool = self._pool
         if mounted is not None and pool is not None and (view := mounted.take_view()) is not None:
             limits = None
             if bounds is not None:
                 limits = CommandBounds(find_bubblewrap(), bounds, layer=mounted.layer, watched=())
-            overlay = OverlayView(view, mounted.layer, limits, limit=self._limit)
-            is_reachable = await asyncio.to_thread(overlay.is_reachable)
+            overlay = OverlayView(view, mounted, limits, limit=self._limit)
             try:
-                if is_reachable:
-                    yield overlay
+                yield overlay
             finally:
                 overlay.close()
-                pool.replace(mounted)
-            if is_reachable:
-                return
+                if prepared is None:
+                    pool.replace(mounted)
+                else:
+                    pool.discard(mounted)
+            return
         roots = await asyncio.to_thread(find_covered_dirs, work_dir, added_dirs)
         copy = await run_in_thread_shielded(CopiedView.create, roots)
         try:
             yield copy
         finally:
             await run_in_thread_shielded(copy.remove)
+
+    async def find_state_layers(self, work_dir: Path, added_dirs: Sequence[Path] = ()) -> StateLayers | None:
+        """Return the layers that views can show over today's files; None if there can't be such views."""
+        await self.start()
+        if self._pool is None:
+            return None
+        try:
+            roots = tuple(find_view_roots(work_dir, added_dirs))
+        except (RootsUnsupported, OSError):
+            return None
+        if roots not in self._state_layers:
+            self._state_layers[roots] = StateLayers(self._folder, self._records, roots)
+        return self._state_layers[roots]
 
     @asynccontextmanager
     async def open_lasting_view(
@@ -210,9 +233,7 @@ class Workspaces:
             raise OSError(self.problem)
         pool, view = self._pool, mounted.take_view()
         assert view is not None
-        is_reachable = await asyncio.to_thread(
-            OverlayView(view, mounted.layer, limit=self._limit).is_reachable
-        )
+        is_reachable = await asyncio.to_thread(OverlayView(view, mounted, limit=self._limit).is_reachable)
         limits = None
         if bounds is not None:
             limits = CommandBounds(find_bubblewrap(), bounds, layer=mounted.layer, watched=())
@@ -274,18 +295,27 @@ class Workspaces:
         if self._pool is not None:
             await self._pool.close()
             self._pool = None
+        while self._state_layers:
+            await asyncio.to_thread(self._state_layers.popitem()[1].close)
         if self._client is not None:
             await self._client.close()
             self._client = None
 
-    async def _take_layer(self, work_dir: Path, added_dirs: Sequence[Path]) -> MountedLayer | None:
-        """Return a mounted layer for a work dir; None, with `problem` set, if there can't be one."""
+    async def _take_layer(
+        self, work_dir: Path, added_dirs: Sequence[Path], prepared: StateLayer | None = None
+    ) -> MountedLayer | None:
+        """Return a mounted layer for a work dir, over `prepared` if there is such a layer.
+
+        None, with `problem` set, if there can't be one.
+        """
         await self.start()
         if self._pool is None:
             return None
         try:
-            roots = find_view_roots(work_dir, added_dirs)
-            mounted = await self._pool.take(roots)
+            if prepared is not None:
+                mounted = await self._pool.mount_over(prepared.folders)
+            else:
+                mounted = await self._pool.take(find_view_roots(work_dir, added_dirs))
         except RootsUnsupported as error:
             self.problem = str(error)
         except (ViewUnavailable, OSError) as error:

@@ -14,6 +14,7 @@ from kimi_tui.config.settings import (
     ModelSettings,
     ProviderConfig,
     Settings,
+    WorkspaceSettings,
 )
 from kimi_tui.engine.build.engine import build_engine
 from kimi_tui.engine.options import EngineOptions
@@ -98,6 +99,7 @@ async def session(
     session_id: str | None = None,
     checkpoints: CheckpointSettings = CheckpointSettings(),
     checks: CheckSettings = CheckSettings(),
+    workspaces: WorkspaceSettings = WorkspaceSettings(),
     additional_dirs: tuple[Path, ...] = (),
     price: ModelPrice | None = None,
     is_configured: bool = True,
@@ -112,6 +114,7 @@ async def session(
     settings = Settings(
         checkpoints=checkpoints,
         checks=checks,
+        workspaces=workspaces,
         default_model="scripted",
         providers={"script": ProviderConfig(type="scripted", scripts=str(script_file))},
         models={

@@ -1,15 +1,19 @@
 """Private views of a project at a checkpoint, in a mount namespace and as a copy."""
 
+import os
 import random
 import shutil
+import stat
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from kimi_tui.history.snapshots.capturing.capture_result import CaptureResult
 from kimi_tui.workspaces.checkpoint.copied_view import CopiedView, CopyTooLarge
-from kimi_tui.workspaces.checkpoint.private_view import PrivateTree
+from kimi_tui.workspaces.checkpoint.private_view import ChangedPath, PrivateView
 from kimi_tui.workspaces.checkpoint.state_differences import StateDifferences
 from kimi_tui.workspaces.checkpoint.state_writer import write_changes
 from kimi_tui.workspaces.workspaces import Workspaces
@@ -38,10 +42,23 @@ def project(tmp_path: Path) -> FileHistoryFixture:
     return project
 
 
-def prepare(project: FileHistoryFixture, tree: PrivateTree, state: str) -> list[str]:
+@asynccontextmanager
+async def open_at(
+    workspaces: Workspaces, project: FileHistoryFixture, state: str
+) -> AsyncIterator[tuple[PrivateView, Path]]:
+    """Open a view at a state, and return it and where its work dir is."""
     now: CaptureResult = project.history.capture()
     changes = StateDifferences(project.history.manifests).between(now.manifest, state)
-    return write_changes(changes, project.history.blobs, tree, work_dir=project.work)
+    layers = await workspaces.find_state_layers(project.work)
+    layer = None
+    if layers is not None:
+        prepared = layers.prepare(changes, project.history.blobs, work_dir=project.work)
+        assert prepared.failed == ()
+        layer = prepared.layer
+    async with workspaces.open_view(project.work, prepared=layer) as view:
+        if view.is_copy:
+            assert write_changes(changes, project.history.blobs, view.tree, work_dir=project.work) == []
+        yield view, Path(view.tree.counterpart_of(str(project.work)) or "")
 
 
 def comparable(tree: dict[str, TreeEntry]) -> dict[str, tuple[int, bytes]]:
@@ -86,13 +103,70 @@ async def test_the_tree_at_random_checkpoints_is_equal_and_the_work_dir_unchange
         copy_tree(project.work, tmp_path / f"copy-{number}")
     before = read_tree(project.work, times=True)
     for number in generator.sample(range(12), 6):
-        async with workspaces.open_view(project.work) as view:
-            assert prepare(project, view.tree, states[number]) == []
-            seen = view.tree.counterpart_of(str(project.work))
-            assert seen is not None
+        async with open_at(workspaces, project, states[number]) as (_, seen):
             expected = comparable(read_tree(tmp_path / f"copy-{number}"))
-            assert comparable(read_tree(Path(seen))) == expected
+            assert comparable(read_tree(seen)) == expected
         assert read_tree(project.work, times=True) == before
+
+
+async def test_changes_in_a_view_are_those_since_its_state(
+    workspaces: Workspaces, project: FileHistoryFixture, tmp_path: Path
+) -> None:
+    generator = random.Random(7)
+    states: list[str] = []
+    for number in range(6):
+        change_randomly(project.work, generator)
+        states.append(project.checkpoint())
+        copy_tree(project.work, tmp_path / f"copy-{number}")
+    for number in [*range(6), *range(6)]:
+        before = comparable(read_tree(tmp_path / f"copy-{number}"))
+        async with open_at(workspaces, project, states[number]) as (view, seen):
+            view.begin()
+            change_randomly(seen, generator)
+            with suppress(OSError):  # renaming a directory below isn't supported everywhere
+                (seen / generator.choice(["a", "b"])).rename(seen / "moved")
+            after = comparable(read_tree(seen))
+            changed = {os.path.relpath(each.path, project.work): each for each in view.read_changes()}
+            for path in {path for path in (*before, *after) if before.get(path) != after.get(path)}:
+                if path in after:
+                    assert changed[path].mode == after[path][0]
+                    assert read_content(changed[path]) == after[path][1]
+                else:
+                    gone = [path, *map(str, Path(path).parents)]
+                    assert any(each in changed and not stat.S_ISDIR(changed[each].mode) for each in gone)
+
+
+def read_content(changed: ChangedPath) -> bytes:
+    if stat.S_ISLNK(changed.mode):
+        return str(Path(changed.source).readlink()).encode()
+    return Path(changed.source).read_bytes() if stat.S_ISREG(changed.mode) else b""
+
+
+async def test_views_of_one_state_share_a_layer_that_the_next_state_reuses(
+    workspaces: Workspaces, project: FileHistoryFixture
+) -> None:
+    layers = await workspaces.find_state_layers(project.work)
+    if layers is None:
+        pytest.skip("copies share nothing")
+    manifests = project.history.manifests
+    states = []
+    for text in ("one\n", "two\n", "now\n"):
+        (project.work / "a").write_text(text)
+        states.append(project.checkpoint())
+    one, two, now = states
+    prepare = partial(layers.prepare, contents=project.history.blobs, work_dir=project.work)
+    changes = StateDifferences(manifests)
+    first = prepare(changes.between(now, one)).layer
+    assert first is not None
+    first.users += 1
+    assert prepare(changes.between(now, one)).layer is first
+    other = prepare(changes.between(now, two)).layer
+    assert other is not None
+    assert other is not first
+    assert Path(first.folders[str(project.work)], "a").read_text() == "one\n"
+    first.users -= 1
+    assert prepare(changes.between(now, two)).layer is other
+    assert not Path(first.folder).exists()
 
 
 async def test_ignored_files_are_todays_and_keep_their_directory(
@@ -104,9 +178,7 @@ async def test_ignored_files_are_todays_and_keep_their_directory(
     (project.work / "lib").mkdir()
     (project.work / "lib/built").write_text("ignored\n")
     (project.work / "lib/a").write_text("new\n")
-    async with workspaces.open_view(project.work) as view:
-        assert prepare(project, view.tree, empty) == []
-        seen = Path(view.tree.counterpart_of(str(project.work)) or "")
+    async with open_at(workspaces, project, empty) as (_, seen):
         assert {path.name for path in (seen / "lib").iterdir()} == {"built"}
 
 
@@ -121,9 +193,7 @@ async def test_a_link_never_leads_out_of_the_view(
     state = project.checkpoint()
     shutil.rmtree(project.work / "lib")
     (project.work / "lib").symlink_to(outside)
-    async with workspaces.open_view(project.work) as view:
-        assert prepare(project, view.tree, state) == []
-        seen = Path(view.tree.counterpart_of(str(project.work)) or "")
+    async with open_at(workspaces, project, state) as (_, seen):
         assert (seen / "lib/a").read_text() == "inside\n"
     assert (outside / "a").read_text() == "outside\n"
     assert (project.work / "lib").is_symlink()
@@ -135,9 +205,7 @@ async def test_a_restored_source_has_another_mtime_in_seconds(
     (project.work / "a.py").write_text("x = 1\n")
     state = project.checkpoint()
     (project.work / "a.py").write_text("x = 2\n")
-    async with workspaces.open_view(project.work) as view:
-        prepare(project, view.tree, state)
-        seen = Path(view.tree.counterpart_of(str(project.work)) or "")
+    async with open_at(workspaces, project, state) as (_, seen):
         restored = int((seen / "a.py").stat().st_mtime)
         assert restored > int((project.work / "a.py").stat().st_mtime)
 

@@ -32,7 +32,6 @@ def read_attempt_changes(
     store: AttemptStore,
     state: str,
     changed: Iterable[ChangedPath],
-    prepared: Changes,
 ) -> tuple[Changes, Changes, tuple[int, int]]:
     """Store what an attempt changed since `state`. Return the new entries, the old ones and line counts.
 
@@ -40,7 +39,7 @@ def read_attempt_changes(
     """
     base = history.manifests.entries(state)
     reader = AttemptChangeReader(history, workspace, base=base, contents=store.contents)
-    changes = reader.read(changed, prepared)
+    changes = reader.read(changed)
     before = reader.keep_base(changes)
     store.lend_contents((changes, before), history.blobs)
     files = compare_items(history, before, changes)
@@ -114,18 +113,16 @@ class AttemptChangeReader:
         )
         self._ignored = IgnoredPaths(rules)
 
-    def read(self, changed: Iterable[ChangedPath], prepared: Changes) -> dict[str, Entry | None]:
+    def read(self, changed: Iterable[ChangedPath]) -> dict[str, Entry | None]:
         """Return the changes, and store their contents. Ignored files, and those elsewhere, are left out.
 
-        `prepared` are the changes that were written to the view before the attempt. Raises OSError.
+        Raises OSError.
         """
         changes: dict[str, Entry | None] = {}
-        seen: set[str] = set()
         for each in changed:
             path = self._paths.path_of(each.path)
             if path is None:
                 continue
-            seen.add(path)
             before = self._base.get(path)
             is_folder = stat.S_ISDIR(each.mode)
             if before is None and (not each.mode or self._ignored.contains(path, is_folder=is_folder)):
@@ -133,9 +130,6 @@ class AttemptChangeReader:
             entry = self._read_entry(each) if each.mode else None
             if entry != before:
                 changes[path] = entry
-        for path, entry in prepared.items():
-            if entry is not None and path not in seen and self._base.get(path) is not None:
-                changes[path] = None  # without it, the view is like the real files
         self._add_members(changes)
         return changes
 

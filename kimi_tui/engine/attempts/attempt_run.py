@@ -23,7 +23,6 @@ from kimi_tui.engine.attempts.attempt_process import (
 from kimi_tui.engine.attempts.attempt_spending import AttemptSpending
 from kimi_tui.engine.attempts.attempt_store import AttemptStore, StoredAttempt
 from kimi_tui.engine.files.checkpoint_commands import CheckpointCommands
-from kimi_tui.engine.files.checkpoint_views import PreparedView
 from kimi_tui.engine.timeline.fork import fork_session
 from kimi_tui.history.checkpoint_tree import CheckpointNode
 from kimi_tui.history.context import Context
@@ -31,7 +30,7 @@ from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.wire.attempts import Attempt
 from kimi_tui.wire.display_blocks import TodoItem
-from kimi_tui.workspaces.checkpoint.private_view import ChangedPath
+from kimi_tui.workspaces.checkpoint.private_view import ChangedPath, PrivateTree
 
 _POLL_S = 0.5
 """Seconds between two looks at the cost and the messages of an attempt."""
@@ -129,12 +128,12 @@ class AttemptRun:
     ) -> StoredAttempt:
         await asyncio.to_thread(folder.create)
         bounds = None if source.settings.sandbox.enabled else folder.bounds(self._workspace)
-        async with self._commands.views.open_prepared(source.state, bounds=bounds) as prepared:
-            view = prepared.view
+        async with self._commands.views.open(source.state, bounds=bounds) as view:
             attempt = replace(current.attempt, is_copy=view.is_copy, is_bounded=view.is_bounded)
             current = replace(current, attempt=attempt)
             await asyncio.to_thread(view.begin)
-            request = await self._build_request(attempt, source, budgets, folder, sets_thinking)
+            tree = view.tree if view.is_copy else None
+            request = await self._build_request(attempt, source, budgets, folder, sets_thinking, tree)
             command = await asyncio.to_thread(folder.write, request)
             output = AttemptOutput()
             process = asyncio.ensure_future(
@@ -160,7 +159,7 @@ class AttemptRun:
                 process.cancel()
                 await asyncio.wait([process])
             changed = await run_in_thread_shielded(view.read_changes)
-            current = await self._store_changes(current, changed, prepared, source.state)
+            current = await self._store_changes(current, changed, source.state)
             return replace(current, attempt=replace(current.attempt, state=state, problem=problem))
 
     async def _build_request(
@@ -170,10 +169,14 @@ class AttemptRun:
         budgets: AttemptSpending,
         folder: AttemptFolder,
         sets_thinking: bool,
+        tree: PrivateTree | None,
     ) -> AttemptRequest:
+        """Return the request. `tree` is the copy of the files that the attempt runs in, if it is one."""
         note = _NOTE + (_COPY_NOTE if attempt.is_copy else "")
         store = SessionStore(folder.data_dir)
-        fork = await fork_session(store, self._session, self._context, source.node, source.todos, note=note)
+        fork = await fork_session(
+            store, self._session, self._context, source.node, source.todos, note=note, tree=tree
+        )
         return AttemptRequest(
             prompt=attempt.prompt,
             model=attempt.model,
@@ -204,7 +207,7 @@ class AttemptRun:
         return replace(current, attempt=attempt)
 
     async def _store_changes(
-        self, current: StoredAttempt, changed: list[ChangedPath], prepared: PreparedView, state: str
+        self, current: StoredAttempt, changed: list[ChangedPath], state: str
     ) -> StoredAttempt:
         from kimi_tui.engine.attempts.attempt_changes import read_attempt_changes
 
@@ -215,7 +218,6 @@ class AttemptRun:
                 store=self._store,
                 state=state,
                 changed=changed,
-                prepared=prepared.changes,
             )
         )
         n_files = sum(

@@ -7,8 +7,8 @@ from kimi_tui.engine.bisect.candidate_states import CandidateState, group_states
 from kimi_tui.engine.bisect.result_prompt import build_prompt
 from kimi_tui.engine.bisect.state_search import StateSearch, Verdict, max_runs_of
 from kimi_tui.engine.files.checkpoint_commands import CheckpointCommands
-from kimi_tui.engine.files.checkpoint_views import StateUnavailable
 from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.files.shared_states import StateUnavailable
 from kimi_tui.engine.timeline.compare import compare_states
 from kimi_tui.engine.timeline.publisher import build_node
 from kimi_tui.history.checkpoint_tree import CheckpointNode

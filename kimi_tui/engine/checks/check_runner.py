@@ -11,8 +11,8 @@ from kimi_tui.config.settings import CheckSettings
 from kimi_tui.engine.bisect.candidate_states import list_checkpoints
 from kimi_tui.engine.checks.step_checks import StepChecks
 from kimi_tui.engine.files.checkpoint_commands import CheckpointCommands, CheckpointRun
-from kimi_tui.engine.files.checkpoint_views import StateUnavailable
 from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.files.shared_states import StateUnavailable
 from kimi_tui.engine.session.notices import build_notice
 from kimi_tui.engine.timeline.publisher import TimelinePublisher, build_node
 from kimi_tui.history.check_log import CheckRecord

@@ -276,7 +276,6 @@ class IsolatedWorkspaces:
                 store=self._store,
                 state=state,
                 changed=changed,
-                prepared={},
             )
         )
         return changed, changes, base, counts

@@ -1,7 +1,9 @@
 """Forks: copies of a conversation up to a checkpoint, as new sessions."""
 
 import asyncio
+import os
 import shutil
+from pathlib import Path
 
 from kimi_tui.base.content_parts import system_note
 from kimi_tui.base.errors import SessionError
@@ -13,6 +15,7 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.todo_log import FILE_NAME as TODO_LOG
 from kimi_tui.wire.display_blocks import TodoItem
+from kimi_tui.workspaces.checkpoint.private_view import PrivateTree
 
 FORK_NOTE = (
     "This conversation is a fork of an earlier one. The files on disk are in their current state, not the "
@@ -28,15 +31,17 @@ async def fork_session(
     todos: tuple[TodoItem, ...],
     *,
     note: str = FORK_NOTE,
+    tree: PrivateTree | None = None,
 ) -> Session:
     """Create a session with the conversation just before a checkpoint, or the whole current branch without
     one.
 
-    `todos` is the todo list at that point, and `note` what the model is told about the files.
+    `todos` is the todo list at that point, and `note` what the model is told about the files. With `tree`,
+    the new session is about this copy of the directories.
 
     Raises: SessionError, JournalWriteError.
     """
-    copy = store.create(session.work_dir)
+    copy = store.create(Path(_place_in(tree, str(session.work_dir))))
     branch, before = (node.branch, node.checkpoint.id) if node is not None else (None, None)
     await context.copy_to(copy.context_file, branch=branch, before=before)
     await asyncio.to_thread(_copy_recording, session, copy)
@@ -46,7 +51,7 @@ async def fork_session(
         title=f"{state.title or 'session'} ({suffix})",
         grants=state.grants,
         grant_dates=state.grant_dates,
-        additional_dirs=state.additional_dirs,
+        additional_dirs=tuple(_place_in(tree, path) for path in state.additional_dirs),
         agent=state.agent,
         model=state.model,
         prompt_facts=state.prompt_facts,
@@ -63,6 +68,11 @@ async def fork_session(
         await forked_context.append_message(Message("user", (system_note(note),)))
     await forked_context.close()
     return copy
+
+
+def _place_in(tree: PrivateTree | None, path: str) -> str:
+    """Return where a directory is in a copy; `path` itself if it isn't copied."""
+    return (tree.counterpart_of(os.path.realpath(path)) if tree is not None else None) or path
 
 
 def _copy_recording(session: Session, copy: Session) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from kimi_tui.workspaces.checkpoint.private_view import ChangedPath, PrivateTree
 from kimi_tui.workspaces.command_process import CommandProcess
 from kimi_tui.workspaces.overlay.command_bounds import CommandBounds, written_folders
-from kimi_tui.workspaces.overlay.layer import Layer
 from kimi_tui.workspaces.overlay.layer_reader import LayerReader
+from kimi_tui.workspaces.overlay.mounted_layer import MountedLayer
 from kimi_tui.workspaces.overlay.supervisor_client import MountedView
 from kimi_tui.workspaces.overlay.write_limit import WriteGuard, WriteLimit
 
@@ -23,11 +23,17 @@ class OverlayView:
     is_copy = False
 
     def __init__(
-        self, view: MountedView, layer: Layer, bounds: CommandBounds | None = None, *, limit: WriteLimit
+        self,
+        view: MountedView,
+        mounted: MountedLayer,
+        bounds: CommandBounds | None = None,
+        *,
+        limit: WriteLimit,
     ) -> None:
+        layer = mounted.layer
         self._guard = WriteGuard(written_folders(layer, bounds), limit)
         self._view = view
-        self._layer = layer
+        self._mounted = mounted
         self._bounds = bounds
         self.tree = PrivateTree({root: f"{view.folder}{root}" for root in layer.roots})
         """Implements `PrivateView.tree`."""
@@ -71,18 +77,18 @@ class OverlayView:
 
     def read_changes(self) -> list[ChangedPath]:
         """Implement `PrivateView.read_changes`. The view must be closed."""
-        return read_layer_changes(self._layer)
+        return read_layer_changes(self._mounted)
 
     def close(self) -> None:
         """Kill what still runs, and unmount the view."""
         self._view.close()
 
 
-def read_layer_changes(layer: Layer) -> list[ChangedPath]:
+def read_layer_changes(mounted: MountedLayer) -> list[ChangedPath]:
     """Return what a layer without a view changes, sorted by path. Blocks. Raises OSError."""
     changes: dict[str, ChangedPath] = {}
-    for view in layer.views():
-        for effect in LayerReader(view, layer.mode, 0).read():
+    for view in mounted.layer.views(mounted.prepared):
+        for effect in LayerReader(view, mounted.layer.mode, 0).read():
             if effect.after is None:
                 changes[effect.path] = ChangedPath(effect.path, 0)
             else:

@@ -1,4 +1,4 @@
-"""Private view of directories that this process can write to before a command runs in it."""
+"""Private view of directories, in which one command runs."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from kimi_tui.workspaces.command_process import CommandProcess
 
 @frozen
 class PrivateTree:
-    """Where this process finds the directories of a view. Writing there doesn't change the real ones."""
+    """Where this process finds the directories of a view."""
 
     folders: Mapping[str, str]
     """Real directory -> its private counterpart, both absolute and without links."""
@@ -40,7 +40,7 @@ class PrivateView(Protocol):
 
     @property
     def tree(self) -> PrivateTree:
-        """Its directories. Write to them only before the first command starts."""
+        """Its directories. Only those of a copy may be written to, and only before `begin`."""
         ...
 
     @property
@@ -69,8 +69,5 @@ class PrivateView(Protocol):
         ...
 
     def read_changes(self) -> list[ChangedPath]:
-        """End the command, and return what differs from the real files, sorted by path.
-
-        Paths that this process wrote to the view before are among them. Blocks. Raises OSError.
-        """
+        """End the command, and return what it has changed, sorted by path. Blocks. Raises OSError."""
         ...

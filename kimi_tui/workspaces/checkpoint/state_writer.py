@@ -1,34 +1,25 @@
-"""Writes the file state of a checkpoint to a private view."""
+"""Writes the file state of a checkpoint to a copy of the files."""
 
 import os
 import shutil
 import stat
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 from kimi_tui.history.snapshots.dir_handles import DirectoryHandles, PathRejected
 from kimi_tui.history.snapshots.entry import Changes, Entry
 from kimi_tui.workspaces.checkpoint.private_view import PrivateTree
+from kimi_tui.workspaces.checkpoint.state_layer import Contents
 
 _SECOND_NS = 1_000_000_000
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Contents(Protocol):
-    """Stored contents of files."""
-
-    def iter_chunks(self, digest: str) -> Iterable[bytes]:
-        """Yield a file's content in pieces. Raises OSError if it isn't stored."""
-        ...
-
-
 def write_changes(changes: Changes, contents: Contents, tree: PrivateTree, *, work_dir: Path) -> list[str]:
-    """Apply `changes` to a view of today's files. Return the paths that can't be written, sorted.
+    """Apply `changes` to a copy of today's files. Return the paths that can't be written, sorted.
 
     Directories stay if they contain files that the states don't cover. Links are never followed: a path
-    leads out of the view neither by an old link nor by one that a program creates at the same time.
+    leads out of the copy neither by an old link nor by one that a program creates at the same time.
     Raises OSError.
     """
     roots = _find_roots(changes, tree, str(work_dir.resolve()))

@@ -92,7 +92,7 @@ class LastingView:
 
     def read_changes(self) -> list[ChangedPath]:
         """End the view, and return what differs from the real files. Blocks. Raises OSError."""
-        return read_layer_changes(self._mounted.layer)
+        return read_layer_changes(self._mounted)
 
     def close(self) -> None:
         """Kill what still runs, and unmount the view. Its changes can be read afterwards."""

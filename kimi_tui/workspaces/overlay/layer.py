@@ -4,11 +4,12 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from subprocess import DEVNULL
+from types import MappingProxyType
 from typing import Any
 
 from kimi_tui.base.child_environment import helper_environment
@@ -22,6 +23,7 @@ _OPTIONS = {
     "user": "userxattr,metacopy=off,volatile",
 }
 """Mount options by mode: without `volatile`, each file that is copied up is synced."""
+NOTHING_PREPARED: Mapping[str, str] = MappingProxyType({})
 _TEMP_DIRS = ("/var/tmp", "/tmp", "/dev/shm")  # noqa: S108
 
 
@@ -33,17 +35,23 @@ class Layer:
     mode: Mode
     roots: tuple[str, ...]
 
-    def views(self) -> tuple[View, ...]:
-        """Return the views, outer directories first."""
+    def views(self, prepared: Mapping[str, str] = NOTHING_PREPARED) -> tuple[View, ...]:
+        """Return the views, outer directories first. `prepared` has the layer below this one by root."""
         return tuple(
-            View(root=root, upper=f"{self.folder}/{number}/upper", work=f"{self.folder}/{number}/work")
+            View(
+                root=root,
+                upper=f"{self.folder}/{number}/upper",
+                work=f"{self.folder}/{number}/work",
+                prepared=prepared.get(root, ""),
+            )
             for number, root in enumerate(self.roots)
         )
 
-    def spec(self) -> ViewSpec:
-        """Return what to mount. The layer itself is hidden from commands."""
-        hidden = (os.path.dirname(self.folder),)
-        return ViewSpec(views=self.views(), options=_OPTIONS[self.mode], hidden=hidden)
+    def spec(self, prepared: Mapping[str, str] = NOTHING_PREPARED) -> ViewSpec:
+        """Return what to mount. The layers themselves are hidden from commands."""
+        layers = (self.folder, *map(os.path.dirname, prepared.values()))
+        hidden = tuple(dict.fromkeys(map(os.path.dirname, layers)))
+        return ViewSpec(views=self.views(prepared), options=_OPTIONS[self.mode], hidden=hidden)
 
     def create(self) -> None:
         """Create the directories. Each has owner and mode of its root. Raises OSError."""

@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from kimi_tui.base.message_text import msg
 from kimi_tui.workspaces.open_record import OpenRecords
-from kimi_tui.workspaces.overlay.layer import Layer, layer_folder, layer_parents
+from kimi_tui.workspaces.overlay.layer import NOTHING_PREPARED, Layer, layer_folder, layer_parents
 from kimi_tui.workspaces.overlay.mounted_layer import MountedLayer
 from kimi_tui.workspaces.overlay.supervisor_client import SupervisorClient, ViewUnavailable
 
@@ -26,6 +26,13 @@ class LayerPool:
         self._ready: MountedLayer | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._preparing: asyncio.Task[None] | None = None
+
+    async def mount_over(self, prepared: Mapping[str, str]) -> MountedLayer:
+        """Return an empty layer mounted over other ones, which are given by root. `discard` it after use.
+
+        Raises ViewUnavailable and OSError.
+        """
+        return await self._mount(tuple(prepared), prepared)
 
     async def take(self, roots: Sequence[str]) -> MountedLayer:
         """Return an empty mounted layer for `roots`, the one that is kept ready if it fits.
@@ -48,6 +55,10 @@ class LayerPool:
             self._ready = layer
         else:
             self._start(layer.remove())
+
+    def discard(self, used: MountedLayer) -> None:
+        """Remove a used layer in the background."""
+        self._start(used.remove())
 
     def replace(self, used: MountedLayer) -> None:
         """Remove a used layer, and mount another one for the same roots, in the background."""
@@ -72,14 +83,16 @@ class LayerPool:
         finally:
             self._preparing = None
 
-    async def _mount(self, roots: Sequence[str]) -> MountedLayer:
+    async def _mount(
+        self, roots: Sequence[str], prepared: Mapping[str, str] = NOTHING_PREPARED
+    ) -> MountedLayer:
         problem: ViewUnavailable | OSError = ViewUnavailable(
             msg("no directory for private changes was found")
         )
         for parent in await asyncio.to_thread(layer_parents, self._folder, roots):
             folder = self._records.create_folder()
             layer = Layer(str(layer_folder(parent, folder.name)), self._client.mode, tuple(roots))
-            mounted = MountedLayer(self._client, self._records, layer, folder)
+            mounted = MountedLayer(self._client, self._records, layer, folder, prepared)
             try:
                 await mounted.open()
             except (ViewUnavailable, OSError) as error:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from kimi_tui.base.message_text import msg
 from kimi_tui.workspaces.effects import PathEffect, PathState
 from kimi_tui.workspaces.overlay.file_comparison import has_same_content, own_attributes
+from kimi_tui.workspaces.overlay.lower_tree import LowerTree, is_whiteout
 from kimi_tui.workspaces.overlay.supervisor_client import Mode, View
 
 _FILE_HANDLE_HEADER = 21
@@ -38,6 +39,7 @@ class LayerReader:
     def __init__(self, view: View, mode: Mode, base_ns: int) -> None:
         """Create the reader. `base_ns` is the ctime from which on a change was made during the command."""
         self._view = view
+        self._lower = LowerTree(view.root, view.prepared)
         self._prefix = attribute_prefix(mode)
         self._base_ns = base_ns
         self._effects: dict[str, PathEffect] = {}
@@ -59,7 +61,7 @@ class LayerReader:
         """Read a directory that is merged with the one at the same path."""
         for entry in _scan(upper):
             below = f"{path}/{entry.name}"
-            if _is_whiteout(info := entry.stat(follow_symlinks=False)):
+            if is_whiteout(info := entry.stat(follow_symlinks=False)):
                 self._delete(below, doubt)
             else:
                 self._read_entry(below, entry.path, info, below, doubt)
@@ -73,7 +75,7 @@ class LayerReader:
             lower = None
         elif redirect := self._attribute(upper, "redirect"):
             lower = self._redirected(os.fsdecode(redirect), lower or path)
-        original = _state(lower) if lower is not None else None
+        original = self._lower.state(lower) if lower is not None else None
         if original is None or not original.is_folder:
             lower = None
         if not doubt:
@@ -101,7 +103,7 @@ class LayerReader:
         self, path: str, upper: str, info: os.stat_result, lower: str | None, doubt: str
     ) -> None:
         """Read a directory of the layer that may be a new one."""
-        before = _state(path)
+        before = self._lower.state(path)
         if before is None or not before.is_folder:
             self._add(
                 path,
@@ -118,7 +120,7 @@ class LayerReader:
 
     def _read_attributes(self, path: str, upper: str, info: os.stat_result, doubt: str) -> None:
         """Read the attributes of a directory, after its members."""
-        before, after = _state(path), PathState.of(info)
+        before, after = self._lower.state(path), PathState.of(info)
         if before is None or not before.is_folder:
             return
         if self._has_new_time(path, before, after) or self._differs(before, after, path, upper):
@@ -154,18 +156,19 @@ class LayerReader:
             return True
         if not after.is_folder and before.mtime_ns != after.mtime_ns:
             return True
-        return own_attributes(path) != own_attributes(upper)
+        return own_attributes(self._lower.locate(path) or path) != own_attributes(upper)
 
     def _replace(self, path: str, upper: str | None, lower: str | None, doubt: str) -> None:
         """Read a directory that contains only the entries of `upper`, and those moved from `lower`."""
         entries = {entry.name: entry for entry in _scan(upper)} if upper is not None else {}
-        final: dict[str, os.stat_result | None] = dict.fromkeys(_names_in(lower)) if lower is not None else {}
+        originals = self._lower.names_in(lower) if lower is not None else ()
+        final: dict[str, os.stat_result | None] = dict.fromkeys(originals)
         for name, entry in entries.items():
-            if _is_whiteout(info := entry.stat(follow_symlinks=False)):
+            if is_whiteout(info := entry.stat(follow_symlinks=False)):
                 final.pop(name, None)
             else:
                 final[name] = info
-        for name in _names_in(path):
+        for name in self._lower.names_in(path):
             if name not in final:
                 self._delete(f"{path}/{name}", doubt)
         for name, known in final.items():
@@ -177,9 +180,9 @@ class LayerReader:
 
     def _move(self, original: str, path: str, doubt: str) -> None:
         """Add the effects of moving `original` to `path`."""
-        if (after := _state(original)) is None:
+        if (after := self._lower.state(original)) is None:
             return
-        before = _state(path)
+        before = self._lower.state(path)
         doubt = doubt or self._doubt_about(after) or self._doubt_about(before)
         is_folder = after.is_folder
         if not is_folder or before is None or not before.is_folder:
@@ -190,7 +193,7 @@ class LayerReader:
                     kind="folder" if is_folder else "write",
                     before=before,
                     after=after,
-                    source=original,
+                    source=self._lower.locate(original) or original,
                     moved_from=original,
                     doubt=doubt,
                 ),
@@ -201,7 +204,7 @@ class LayerReader:
             self._replace(path, None, original, doubt)
 
     def _delete(self, path: str, doubt: str) -> None:
-        if (before := _state(path)) is None:
+        if (before := self._lower.state(path)) is None:
             return
         doubt = doubt or self._doubt_about(before)
         self._add(path, PathEffect(path=path, kind="delete", before=before, after=None, doubt=doubt))
@@ -209,11 +212,11 @@ class LayerReader:
             self._delete_members(path, doubt)
 
     def _delete_members(self, path: str, doubt: str) -> None:
-        for name in _names_in(path):
+        for name in self._lower.names_in(path):
             self._delete(f"{path}/{name}", doubt)
 
     def _read_file(self, path: str, upper: str, info: os.stat_result, doubt: str) -> None:
-        before, after = _state(path), PathState.of(info)
+        before, after = self._lower.state(path), PathState.of(info)
         inode = self._origin(upper)
         is_copy = inode is not None
         is_in_place = (
@@ -236,7 +239,11 @@ class LayerReader:
         _make_readable(upper, info)
         if is_in_place:
             self._kept[after.inode] = path
-        if before is not None and (is_in_place or after.is_link) and _has_same_content(path, upper, effect):
+        if (
+            before is not None
+            and (is_in_place or after.is_link)
+            and _has_same_content(self._lower.locate(path) or path, upper, effect)
+        ):
             if not self._differs(before, after, path, upper):
                 return
             if not after.is_link:
@@ -336,17 +343,6 @@ def _inode_of(handle: bytes) -> int:
     return 0
 
 
-def _state(path: str) -> PathState | None:
-    try:
-        return PathState.of(os.lstat(path))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _is_whiteout(info: os.stat_result) -> bool:
-    return stat.S_ISCHR(info.st_mode) and info.st_rdev == 0
-
-
 def _scan(upper: str) -> Iterator["os.DirEntry[str]"]:
     """Yield the entries of a directory of the layer. If its mode forbids that, change the mode."""
     try:
@@ -356,13 +352,6 @@ def _scan(upper: str) -> Iterator["os.DirEntry[str]"]:
         os.chmod(upper, 0o700)
         with os.scandir(upper) as entries:
             yield from sorted(entries, key=lambda entry: entry.name)
-
-
-def _names_in(path: str) -> list[str]:
-    try:
-        return sorted(os.listdir(path))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def _make_readable(upper: str, info: os.stat_result) -> None:

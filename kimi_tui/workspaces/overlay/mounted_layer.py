@@ -8,19 +8,30 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.workspaces.open_record import OpenRecords
 from kimi_tui.workspaces.overlay.file_comparison import own_attributes
-from kimi_tui.workspaces.overlay.layer import Layer
+from kimi_tui.workspaces.overlay.layer import NOTHING_PREPARED, Layer
 from kimi_tui.workspaces.overlay.supervisor_client import MountedView, SupervisorClient
 
 
 class MountedLayer:
     """An empty layer and its view. Nothing has looked at the view yet, so it shows the current files."""
 
-    def __init__(self, client: SupervisorClient, records: OpenRecords, layer: Layer, folder: Path) -> None:
-        """Create it for `layer`. `folder` is for the record of the workspace that will use it."""
+    def __init__(
+        self,
+        client: SupervisorClient,
+        records: OpenRecords,
+        layer: Layer,
+        folder: Path,
+        prepared: Mapping[str, str] = NOTHING_PREPARED,
+    ) -> None:
+        """Create it for `layer`. `folder` is for the record of the workspace that will use it.
+
+        `prepared` has the layer below it by root.
+        """
         self._client = client
         self._records = records
         self.layer = layer
         self.folder = folder
+        self.prepared = prepared
         self._roots: list[_RootState] = []
         self._view: MountedView | None = None
 
@@ -28,7 +39,7 @@ class MountedLayer:
         """Create the layer and mount the view. Raises ViewUnavailable and OSError."""
         self._roots = [_read_root(root) for root in self.layer.roots]
         self.layer.create()
-        self._view = await self._client.mount(self.layer.spec())
+        self._view = await self._client.mount(self.layer.spec(self.prepared))
 
     def is_current(self, roots: Sequence[str]) -> bool:
         """Return whether the view can be used for `roots`."""

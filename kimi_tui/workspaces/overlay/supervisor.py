@@ -170,10 +170,11 @@ def _mount_views(kernel: _Kernel, request: dict[str, Any]) -> None:
     flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
     opened = []
     for view in request["views"]:
-        layers = [os.open(view[name], flags) for name in ("root", "upper", "work")]
+        names = ("upper", "work", *(["prepared"] if view["prepared"] else []), "root")
+        layers = [os.open(view[name], flags) for name in names]
         opened.append((view, [f"/proc/self/fd/{layer}" for layer in layers]))
-    for view, (lower, upper, work) in opened:
-        places = f"lowerdir={lower},upperdir={upper},workdir={work}"
+    for view, (upper, work, *lower) in opened:
+        places = f"lowerdir={':'.join(lower)},upperdir={upper},workdir={work}"
         kernel.mount("overlay", view["root"], "overlay", 0, f"{places},{request['options']}")
     for hidden in request["hidden"]:
         kernel.mount("tmpfs", hidden, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=0555")

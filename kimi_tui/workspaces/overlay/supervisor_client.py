@@ -37,6 +37,8 @@ class View:
     root: str
     upper: str
     work: str
+    prepared: str = ""
+    """Directory with a layer between the two; empty without one."""
 
 
 @frozen(kw_only=True)
@@ -234,7 +236,10 @@ class SupervisorClient:
         own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         own.setblocking(False)
         mounted = MountedView(own)
-        views = [{"root": view.root, "upper": view.upper, "work": view.work} for view in spec.views]
+        views = [
+            {"root": view.root, "upper": view.upper, "work": view.work, "prepared": view.prepared}
+            for view in spec.views
+        ]
         file = _open_request({"views": views, "options": spec.options, "hidden": spec.hidden})
         try:
             with other:

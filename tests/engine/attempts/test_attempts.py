@@ -3,11 +3,13 @@
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Literal
 
 import pydantic
 import pytest
 
 import kimi_tui
+from kimi_tui.config.settings import WorkspaceSettings
 from kimi_tui.engine.attempts.attempt_process import AttemptFolder
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.wire.attempts import (
@@ -64,6 +66,31 @@ async def test_attempts_change_only_their_workspaces(work_dir: Path, data_dir: P
     assert [(file.path, file.change) for file in result.files] == [("new.txt", "added")]
     assert result.files[0].diff is not None
     assert result.files[0].diff.new_text == "new\n"
+
+
+@pytest.mark.parametrize("backend", ["auto", "none"])
+async def test_files_that_an_attempt_left_as_they_were_then_are_not_its_changes(
+    work_dir: Path, data_dir: Path, backend: Literal["auto", "none"]
+) -> None:
+    def write(text: str) -> str:
+        return tool_calls(
+            ("WriteFile", {"path": "kept.txt", "content": text}),
+            ("WriteFile", {"path": "reset.txt", "content": text}),
+        )
+
+    workspaces = WorkspaceSettings(backend=backend)
+    turns = (write("then\n"), text_reply("ok"), write("now\n"), text_reply("ok"))
+    async with session(work_dir, data_dir, *turns, workspaces=workspaces) as client:
+        await client.ask("write files")
+        await client.ask("write them again")
+        (work_dir / "reset.txt").write_text("mine\n")
+        reset = tool_calls(("WriteFile", {"path": "reset.txt", "content": "now\n"}))
+        rewrite(data_dir, reset, text_reply("ok"))
+        ended = await run_attempts(client, StartAttempts(attempts=(AttemptOptions(),)))
+        assert ended.attempts[0].is_copy == (backend == "none")
+        assert (work_dir / "reset.txt").read_text() == "mine\n"
+        result = await client.run_command(ReadAttempt(1), AttemptChanges)
+    assert [(file.path, file.change) for file in result.files] == [("reset.txt", "changed")]
 
 
 async def adopt(client: EngineClient, *numbers: int) -> Reverted:
