@@ -2,14 +2,23 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from difflib import ndiff
 from pathlib import Path
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.checkpoint_views import CheckpointViews
 from kimi_tui.engine.files.snapshot_worker import SnapshotWorker
-from kimi_tui.engine.goal.environment_files import FileIdentity, changed_files, find_environment_files
-from kimi_tui.engine.goal.protected_files import ProtectedFiles, is_cache, suspicious_lines
+from kimi_tui.engine.goal.environment_files import (
+    FileIdentity,
+    changed_files,
+    find_environment_files,
+    installed_modules,
+)
+from kimi_tui.engine.goal.mentioned_files import MentionedFiles
+from kimi_tui.engine.goal.protected_files import ProtectedFiles, is_cache
+from kimi_tui.engine.goal.suspicious_lines import SuspiciousLines
+from kimi_tui.engine.goal.tests_in_code import find_code_tests
 from kimi_tui.engine.timeline.compare import compare_states
 from kimi_tui.history.snapshots.entry import Changes
 from kimi_tui.history.snapshots.file_history import FileHistory
@@ -39,16 +48,23 @@ class GuardReport:
     """Suspicious lines that were added to other files, with the paths."""
     restored: Changes
     """What turns the protected files into those of the start."""
+    fewer_tests: str = ""
+    """How the check ran fewer tests than at the start; empty if it didn't."""
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing changed that decides the check."""
-        return not (self.files or self.others or self.lines)
+        return not (self.files or self.others or self.lines or self.fewer_tests)
 
     @property
     def names(self) -> list[str]:
         """One line for each change."""
-        return [*(file.path for file in self.files), *self.others, *self.lines]
+        return [
+            *(file.path for file in self.files),
+            *self.others,
+            *self.lines,
+            *filter(None, [self.fewer_tests]),
+        ]
 
     def describe(self) -> list[str]:
         """Return the changes as lines for the user. They are untrusted text."""
@@ -57,13 +73,15 @@ class GuardReport:
         if len(diff) > _MAX_DIFF_LINES:
             lines.append(msg("… {count} more lines", count=len(diff) - _MAX_DIFF_LINES))
         lines += [msg("not covered by checkpoints: {name}", name=name) for name in self.others]
-        return lines + [msg("suspicious: {line}", line=line) for line in self.lines]
+        lines += [msg("suspicious: {line}", line=line) for line in self.lines]
+        return [*lines, *filter(None, [self.fewer_tests])]
 
 
 class CheckGuard:
     """Guards one check from when it begins."""
 
     def __init__(self, check: str, *, work_dir: Path, views: CheckpointViews, worker: SnapshotWorker) -> None:
+        self._check = check
         self._protected = ProtectedFiles(check)
         self._work_dir = work_dir
         self._views = views
@@ -73,44 +91,75 @@ class CheckGuard:
     async def begin(self) -> None:
         """Remember the files. Raises KimiTuiError."""
         state = await self._views.capture_now()
+        paths = await self._worker.use(lambda history: list(history.manifests.entries(state)))
+        environment = await self._find_environment_files()
+        installed = installed_modules(environment)
+        self._protected = ProtectedFiles(self._check, paths=paths, installed=installed)
         self._start = _Start(state=state, environment=await self._find_environment_files())
 
     async def report(self) -> GuardReport:
         """Return what changed since then. Raises KimiTuiError."""
         now = await self._views.capture_now()
         others = changed_files(self._start.environment, await self._find_environment_files())
-        return await self._worker.use(
-            lambda history: _compare_with_start(history, self._start.state, now, self._protected, others)
-        )
+        comparison = _Comparison(self._check, self._protected, self._start.state, now)
+        return await self._worker.use(lambda history: comparison.report(history, others))
 
     async def _find_environment_files(self) -> Mapping[str, FileIdentity]:
         return await asyncio.to_thread(find_environment_files, self._work_dir, self._protected)
 
 
-def _compare_with_start(
-    history: FileHistory, start: str, now: str, protected: ProtectedFiles, others: Sequence[str]
-) -> GuardReport:
-    from kimi_tui.workspaces.checkpoint.state_differences import StateDifferences
+@frozen
+class _Comparison:
+    """Compares the files at the start with those of now, for one check."""
 
-    to_start = StateDifferences(history.manifests).between(now, start)
-    covered = {*history.manifests.entries(start), *history.manifests.entries(now)}
-    comparison = compare_states(history, 0, None, start, now, n_diffs=None)
-    lines = [
-        f"{file.path}: {line}"
-        for file in comparison.files
-        if not (protected.is_protected(file.path) or is_cache(file.path))
-        for line in _suspicious_changes(file)
-    ]
-    return GuardReport(
-        files=tuple(file for file in comparison.files if protected.is_protected(file.path)),
-        others=tuple(name for name in others if name not in covered),
-        lines=tuple(lines),
-        restored={path: entry for path, entry in to_start.items() if protected.is_protected(path)},
-    )
+    check: str
+    protected: ProtectedFiles
+    start: str
+    now: str
+
+    def report(self, history: FileHistory, others: Sequence[str]) -> GuardReport:
+        """Return what changed. `others` are names of changed files that checkpoints may not cover."""
+        from kimi_tui.workspaces.checkpoint.state_differences import StateDifferences
+
+        to_start = StateDifferences(history.manifests).between(self.now, self.start)
+        at_start = history.manifests.entries(self.start)
+        covered = {*at_start, *history.manifests.entries(self.now)}
+        files = compare_states(history, 0, None, self.start, self.now, n_diffs=None).files
+        mentioned = MentionedFiles(at_start, history.blobs, self.protected)
+        decisive = {
+            file.path
+            for file in files
+            if self.protected.is_protected(file.path) or mentioned.is_mentioned(file.path)
+        }
+        has_doctests = mentioned.has_word(b"doctest") or "doctest" in self.check
+        suspicious = SuspiciousLines(self.check)
+        lines = [
+            f"{file.path}: {line}"
+            for file in files
+            if not (file.path in decisive or is_cache(file.path))
+            for line in _suspicious_changes(file, suspicious, has_doctests=has_doctests)
+        ]
+        return GuardReport(
+            files=tuple(file for file in files if file.path in decisive),
+            others=tuple(name for name in others if name not in covered),
+            lines=tuple(lines),
+            restored={
+                path: entry
+                for path, entry in to_start.items()
+                if path in decisive or self.protected.is_protected(path)
+            },
+        )
 
 
-def _suspicious_changes(file: ComparedFile) -> list[str]:
-    """Return the suspicious lines that were added to a file, or why they can't be seen."""
+def _suspicious_changes(file: ComparedFile, suspicious: SuspiciousLines, *, has_doctests: bool) -> list[str]:
+    """Return suspicious lines that were added to a file and changed tests in it, or why it isn't known."""
     if file.no_diff and file.change != "removed":
         return [file.no_diff]
-    return suspicious_lines(line[1:].strip() for line in diff_lines(file)[1:] if line.startswith("+"))
+    if file.diff is None:
+        return []
+    before, now = (
+        find_code_tests(file.path, text, has_doctests=has_doctests)
+        for text in (file.diff.old_text, file.diff.new_text)
+    )
+    tests = [line.strip() for line in ndiff(before, now) if line[0] in "+-"] if before else []
+    return tests + suspicious.find(line[1:].strip() for line in diff_lines(file)[1:] if line.startswith("+"))

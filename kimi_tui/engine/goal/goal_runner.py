@@ -1,7 +1,10 @@
 """`/goal CHECK`: the agent works until a check passes with the tests as they were at the start."""
 
 import asyncio
+import os
+import tempfile
 import time
+from dataclasses import replace
 
 from kimi_tui.base.errors import KimiTuiError, LimitReached, UsageError
 from kimi_tui.base.ids import new_id
@@ -10,6 +13,7 @@ from kimi_tui.engine.files.checkpoint_commands import CheckpointCommands, Checkp
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.goal.check_guard import CheckGuard, GuardReport
 from kimi_tui.engine.goal.goal_options import GoalOptions
+from kimi_tui.engine.goal.run_counts import read_counts
 from kimi_tui.engine.session.notices import Severity, build_notice
 from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.entry import Changes
@@ -24,8 +28,13 @@ _POLL_S = 0.5
 """Seconds between two looks at the cost of a running turn."""
 _MAX_OUTPUT_LINES = 60
 _CHECK_TIMEOUT_S = 1_800.0
-_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "/nonexistent/kimi-tui"}
-"""Variables of the check: compiled files that the agent may have changed aren't used."""
+_VARIABLES = {
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONPYCACHEPREFIX": "/nonexistent/kimi-tui",
+    "MYPY_CACHE_DIR": os.devnull,
+    "RUFF_NO_CACHE": "true",
+}
+"""Variables of the check: compiled files and caches that the agent may have changed aren't used."""
 _ACCEPT = msg("Accept these changes")
 _RESTORE = msg("Restore these files and continue")
 _STOP = msg("Stop")
@@ -85,6 +94,8 @@ class GoalRunner:
             await self._run_turn(prompt, options, began=began, cost_before=cost_before)
             report = await guard.report()
             run = await self._run_check(options, report.restored)
+            fewer_tests = read_counts(first.output).compare(read_counts(run.output))
+            report = replace(report, fewer_tests=fewer_tests if run.verdict == "pass" else "")
             if run.verdict == "pass" and report.is_empty:
                 self._notify(
                     msg("Goal reached: {check} passes with the tests as they were.", check=options.check),
@@ -138,9 +149,15 @@ class GoalRunner:
 
     async def _run_check(self, options: GoalOptions, restored: Changes) -> CheckpointRun:
         """Run the check in a private view of today's files, some of them as they were at the start."""
-        return await self._commands.run(
-            options.check, None, timeout_s=_CHECK_TIMEOUT_S, replaced=restored, variables=_VARIABLES
-        )
+        with tempfile.TemporaryDirectory(prefix="kimi-tui-cache-") as cache:
+            pytest_options = f"{os.environ.get('PYTEST_ADDOPTS', '')} -o cache_dir={cache}"
+            return await self._commands.run(
+                options.check,
+                None,
+                timeout_s=_CHECK_TIMEOUT_S,
+                replaced=restored,
+                variables={**_VARIABLES, "PYTEST_ADDOPTS": pytest_options},
+            )
 
     async def _ask(self, options: GoalOptions, report: GuardReport, *, passes_as_before: bool) -> bool:
         """Show what changed and ask whether the goal counts as reached. Raises GoalNotReached to stop."""

@@ -2,43 +2,62 @@
 
 import fnmatch
 import re
-import shlex
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import PurePosixPath
+
+from kimi_tui.engine.goal.named_paths import NamedPaths
 
 _FOLDERS = frozenset(
     {
-        "__mocks__", "__snapshots__", "__tests__", ".buildkite", ".cargo", ".circleci", ".config", ".github",
-        ".gitlab", ".husky", ".mvn", ".nox", ".tox", ".venv", "bin", "ci", "cypress", "e2e", "env",
-        "features", "fixtures", "golden", "node_modules", "scripts", "site-packages", "snapshots", "spec",
-        "specs", "test", "test_data", "testdata", "testing", "tests", "venv",
+        ".buildkite", ".cargo", ".circleci", ".config", ".github", ".gitlab", ".husky", ".mvn", ".nox",
+        ".tox", ".venv", "bin", "ci", "cypress", "e2e", "env", "features", "node_modules", "scripts",
+        "site-packages", "testdata", "venv",
     }
 )  # fmt: skip
-"""Directories with tests, or with programs and settings that run them."""
+"""Directories with programs and settings that run tests."""
+_TEST_FOLDER = re.compile(
+    r"(?:^|[._-])(?:tests?|testing|specs?|mocks|fixtures?|snapshots?|screenshots|goldens?|cassettes|baselines?"
+    r"|expected|approvals?|doctests?)(?:$|[._-])",
+    re.IGNORECASE,
+)
+"""Name of a directory with tests or what they expect."""
+_CAMEL_CASE_TESTS = re.compile(r"[a-z0-9](?:Tests?|Specs?|TestCase)(?:\.\w+)?$")
 _SOURCE_FOLDERS = frozenset({"lib", "src"})
 CACHES = frozenset({".cache", ".git", ".hg", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"})
 """Directories that programs write to by themselves. The check doesn't use the compiled files in them."""
 ENVIRONMENT_FOLDERS = frozenset({".nox", ".tox", ".venv", "env", "node_modules", "site-packages", "venv"})
 """Directories with installed packages, which checkpoints usually don't cover."""
-_PATTERNS = (
-    "*.egg-link", "*.feature", "*.golden", "*.mk", "*.pth", "*.snap", "*.spec.*", "*.test.*", "*_spec.*",
-    "*_test.*", "*_tests.*", "*test.java", "*test.kt", "*tests.cs", "*test.php", "*test.swift",
-    ".babelrc*", ".coveragerc", ".env*", ".gitattributes", ".gitlab-ci.yml", ".mocharc*", ".npmrc",
-    ".nycrc*", ".pre-commit-config.yaml", ".pytest.ini", ".python-version", ".rspec", ".testcaferc*",
-    ".tool-versions", ".travis.yml", ".yarnrc*", "appveyor.yml", "ava.config.*", "azure-pipelines.yml",
-    "babel.config.*", "build.gradle*", "build.rs", "build.sbt", "build.xml", "build.zig", "cargo.lock",
-    "cargo.toml", "cmakelists.txt", "codecov.yml", "compose*.y*ml", "composer.json", "conftest.py",
-    "ctest*", "cypress.config.*", "deno.json*", "docker-compose*", "dockerfile*", "entry_points.txt",
-    "gemfile*", "gnumakefile", "go.mod", "go.sum", "go.work", "gradlew*", "jenkinsfile", "jest.config.*",
-    "jest.setup.*", "justfile", "karma.conf*", "makefile*", "meson.build", "mix.exs", "mvnw*", "nose.cfg",
-    "noxfile.py", "nx.json", "package-lock.json", "package.json", "phpunit.xml*", "pipfile*",
-    "playwright.config.*", "pnpm-*.yaml", "poetry.lock", "pom.xml", "pyproject.toml", "pytest.ini",
-    "pytest.toml", "rakefile", "requirements*.txt", "run_tests*", "run-tests*", "runtests*", "setup.cfg",
-    "setup.py", "sitecustomize.py", "taskfile.*", "test_*", "test-*", "tests.*", "tox.ini", "tox.toml",
-    "tsconfig*.json", "turbo.json", "unittest.cfg", "usercustomize.py", "uv.lock", "uv.toml",
-    "vite.config.*", "vitest.*", "wscript", "yarn.lock",
+_TESTS = (
+    "*-spec.*", "*-test.*", "*.ambr", "*.approved.*", "*.baseline", "*.bats", "*.cy.*", "*.e2e*", "*.expect",
+    "*.expected", "*.feature", "*.gold", "*.golden", "*.robot", "*.snap", "*.snapshot", "*.spec", "*.spec.*",
+    "*.test", "*.test.*", "*_spec.*", "*_test.*", "*_tests.*", "run-tests*", "run_tests*", "runtests*",
+    "spec.*", "specs.*", "test*.py", "test-*", "test.*", "test_*", "tests.*",
 )  # fmt: skip
-"""Names of files, in lower case."""
+"""Names of tests, in lower case."""
+_SETTINGS = (
+    "*.egg-link", "*.mk", "*.pth", ".babelrc*", ".bazelrc", ".bunfig.toml", ".clang-tidy", ".coveragerc",
+    ".env*", ".eslint*", ".flake8", ".gitattributes", ".gitlab-ci.yml", ".golangci.*", ".mocharc*",
+    ".mypy.ini", ".npmrc", ".nycrc*", ".pre-commit-config.yaml", ".pylintrc*", ".pytest.ini", ".pytest.toml",
+    ".python-version", ".rspec", ".rubocop*", ".ruff.toml", ".testcaferc*", ".tool-versions", ".travis.yml",
+    ".yarnrc*", "appveyor.yml", "ava.config.*", "azure-pipelines.yml", "babel.config.*", "biome.json*",
+    "build.gradle*", "build.rs", "build.sbt", "build.xml", "build.zig", "bunfig.toml", "cargo.lock",
+    "cargo.toml", "clippy.toml", "cmakelists.txt", "codecov.yml", "compose*.y*ml", "composer.json",
+    "conftest.py", "ctest*", "cypress.config.*", "deno.json*", "docker-compose*", "dockerfile*",
+    "entry_points.txt", "eslint.config.*", "gemfile*", "gnumakefile", "go.mod", "go.sum", "go.work",
+    "gradle.properties", "gradlew*", "jenkinsfile", "jest.config.*", "jest.setup.*", "justfile",
+    "karma.conf*",
+    "makefile*", "meson.build", "mix.exs", "mvnw*", "mypy.ini", "nose.cfg", "noxfile.py", "nx.json",
+    "package-lock.json", "package.json", "phpstan.neon*", "phpunit.xml*", "pipfile*", "playwright.config.*",
+    "pnpm-*.yaml", "poetry.lock", "pom.xml", "pylintrc", "pyproject.toml", "pyrightconfig.json", "pytest.ini",
+    "pytest.toml", "rakefile", "requirements*.txt", "ruff.toml", "rustfmt.toml", "setup.cfg", "setup.py",
+    "sitecustomize.*", "taskfile.*", "tox.ini", "tox.toml", "tsconfig*.json", "turbo.json", "unittest.cfg",
+    "usercustomize.*", "uv.lock", "uv.toml", "vite.config.*", "vitest.*", "wscript", "yarn.lock",
+)  # fmt: skip
+"""Names of settings and build files, in lower case."""
+_is_test_name = re.compile("|".join(map(fnmatch.translate, _TESTS))).match
+_is_settings_name = re.compile("|".join(map(fnmatch.translate, _SETTINGS))).match
+_STARTUP_MODULES = frozenset({"sitecustomize", "usercustomize"})
 RUNNERS = frozenset(
     {
         "_pytest", "ava", "bash", "bun", "bundle", "cargo", "coverage", "ctest", "deno", "dotnet", "env",
@@ -48,36 +67,57 @@ RUNNERS = frozenset(
     }
 )  # fmt: skip
 """Programs and modules that run tests. A file with such a name may take their place."""
-_SUSPICIOUS = re.compile(
-    r"pytest|unittest|skiptest|importorskip|\bjest\b|vitest|\bmocha\b|coverage|"
-    r"sys\.exit|os\._exit|os\.kill|os\.abort|systemexit|atexit|process\.exit|\bexit\s*\(\s*0?\s*\)|quit\s*\(|"
-    r"sys\.modules|sys\.meta_path|sys\.path_hooks|sys\.argv|sys\.gettrace|sys\.settrace|setprofile|"
-    r"_getframe|inspect\.stack|traceback\.|builtins|__import__|importlib|monkeypatch|__eq__|__bool__|"
-    r"node_env|process\.argv|process\.env|require\.cache|\bcfg\(\s*test|testing\.|runtime\.caller|"
-    r"excepthook|assertionerror|-o\b.*optimize|pythonoptimize|__debug__",
-    re.IGNORECASE,
-)
 
 
 class ProtectedFiles:
-    """Decides for one check which paths are protected. Paths are relative to the working directory."""
+    """Decides for one check which paths are protected. Paths are relative to the working directory.
 
-    def __init__(self, check: str) -> None:
-        self._named = frozenset(_names_in(check))
+    `paths` are the files at the start, and `installed` the packages that are installed there.
+    """
+
+    def __init__(self, check: str, *, paths: Collection[str] = (), installed: Collection[str] = ()) -> None:
+        named = NamedPaths(check)
+        self.outside: Collection[str] = named.outside
+        self._named = frozenset(named.inside)
+        self._test_folders = tuple(f"{name}/" for name in self._named if _has_mostly_tests(name, paths))
+        self._roots = [PurePosixPath(folder).parts for folder in named.folders]
+        own = {self._shadowed_module(path.lower().split("/")) for path in paths}
+        self._modules = RUNNERS | sys.stdlib_module_names | (frozenset(installed) - own)
         self.programs: Collection[str] = RUNNERS | {name.rpartition("/")[2] for name in self._named}
         """Names of the programs that the check may start."""
 
     def is_protected(self, path: str) -> bool:
         """Return whether the file or directory at `path` is a test, or decides how tests run."""
-        parts = [part.lower() for part in path.rstrip("/").split("/")]
-        name = parts[-1]
+        path = path.rstrip("/")
+        names = path.split("/")
+        parts = [name.lower() for name in names]
         return not is_cache(path) and (
             not _FOLDERS.isdisjoint(parts)
-            or any(fnmatch.fnmatchcase(name, pattern) for pattern in _PATTERNS)
-            or any(path == named or path.startswith(f"{named}/") for named in self._named)
-            or name in RUNNERS
-            or _shadowed_module(parts) in RUNNERS | sys.stdlib_module_names
+            or any(_CAMEL_CASE_TESTS.search(name) for name in names)
+            or any(_TEST_FOLDER.search(name) for name in names[:-1])
+            or _TEST_FOLDER.fullmatch(names[-1]) is not None
+            or _is_test_name(parts[-1]) is not None
+            or is_settings_file(path)
+            or path in self._named
+            or path.startswith(self._test_folders)
+            or parts[-1] in RUNNERS
+            or not _STARTUP_MODULES.isdisjoint(parts)
+            or self._shadowed_module(parts) in self._modules
         )
+
+    def _shadowed_module(self, parts: Sequence[str]) -> str:
+        """Return the name of the module that a path defines for programs started in the working directory."""
+        for root in self._roots:
+            if root and tuple(parts[: len(root)]) == root:
+                parts = parts[len(root) :]
+                break
+        within = parts[1:] if len(parts) > 1 and parts[0] in _SOURCE_FOLDERS else parts
+        return within[0].partition(".")[0] if within else ""
+
+
+def is_settings_file(path: str) -> bool:
+    """Return whether the name of a file is one of settings or build files."""
+    return _is_settings_name(path.rpartition("/")[2].lower()) is not None
 
 
 def is_cache(path: str) -> bool:
@@ -85,23 +125,8 @@ def is_cache(path: str) -> bool:
     return not CACHES.isdisjoint(path.rstrip("/").split("/"))
 
 
-def _shadowed_module(parts: Sequence[str]) -> str:
-    """Return the name of the module that a path defines for programs started in the working directory."""
-    within = parts[1:] if parts[0] in _SOURCE_FOLDERS and len(parts) > 1 else parts
-    return within[0].partition(".")[0]
-
-
-def suspicious_lines(added: Iterable[str]) -> list[str]:
-    """Return the added lines of other files that mention what runs tests, or that can end a run early."""
-    return [line for line in added if _SUSPICIOUS.search(line)]
-
-
-def _names_in(check: str) -> Sequence[str]:
-    """Return the words of a command that may be paths, also those inside of quotes."""
-    try:
-        words = shlex.split(check)
-    except ValueError:
-        words = check.split()
-    parts = [part for word in words for part in re.split(r"[\s;&|()<>=\"'`$]+", word)]
-    names = [part.partition("::")[0].removeprefix("./").rstrip("/") for part in parts]
-    return [name for name in names if name and name != "." and not name.startswith("-")]
+def _has_mostly_tests(folder: str, paths: Iterable[str]) -> bool:
+    """Return whether at least half of the files below a directory have names of tests."""
+    below = [path for path in paths if path.startswith(f"{folder}/")]
+    tests = [path for path in below if _is_test_name(path.rpartition("/")[2].lower())]
+    return bool(tests) and 2 * len(tests) >= len(below)

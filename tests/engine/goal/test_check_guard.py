@@ -10,15 +10,36 @@ import pytest
 from kimi_tui.engine.goal.check_guard import CheckGuard
 from tests.engine.timeline_harness import TimelineHarness
 
-CHECK = "python -m pytest -q tests && ./check.sh"
+CHECK = "python -m pytest -q tests && ./check.sh && ../outside.sh"
 INSTALLED = ".venv/lib/python3.11/site-packages/pytest/__init__.py"
+RUST = """pub fn twice(n: u32) -> u32 {
+    n + n
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn two() {
+        let expected = 4;
+        assert_eq!(super::twice(2), expected);
+    }
+}
+"""
+DOCTEST = '''def twice(word):
+    """Repeat.
+
+    >>> twice("a")
+    'aa'
+    """
+    return word * 2
+'''
 PROJECT = {
     "app/__init__.py": "",
     "app/names.py": "def upper(name):\n    return name\n",
     "tests/test_names.py": "from app.names import upper\n\ndef test_upper():\n    assert upper('a') == 'A'\n",
     "tests/data/expected.json": '{"a": "A"}\n',
     "conftest.py": "import sys\n",
-    "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-q'\n",
+    "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-q --doctest-modules'\n",
     "Makefile": "test:\n\tpytest\n",
     "package.json": '{"scripts": {"test": "jest"}}\n',
     "check.sh": "#!/bin/sh\ngrep -q A app/names.py\n",
@@ -28,6 +49,16 @@ PROJECT = {
     "node_modules/jest/index.js": "run()\n",
     "web/button.test.ts": "expect(1).toBe(1)\n",
     "pkg/names_test.go": "func TestUpper(t *testing.T) {}\n",
+    ".venv/lib/python3.11/site-packages/hypothesis/__init__.py": "def given(): ...\n",
+    "app/words.py": DOCTEST,
+    "core/lib.rs": RUST,
+    "data/expected.txt": "A\n",
+    "tests/test_data.py": "from pathlib import Path\nEXPECTED = Path('data/expected.txt').read_text()\n",
+    "ops/check_all.sh": "pytest\n",
+    "ops/verify.js": "run()\n",
+    "ops/plugin.py": "def pytest_configure(): ...\n",
+    "noxfile.py": "session.run('sh', 'ops/check_all.sh')\nsession.run('pytest', '-p', 'ops.plugin')\n",
+    "justfile": "test:\n\tnode ops/verify.js\n",
 }
 TEST = "tests/test_names.py"
 
@@ -136,22 +167,95 @@ WAYS: dict[str, Callable[[Path], None]] = {
     "exit at the end": append("app/names.py", "import atexit\n"),
     "hide it in a file without lines": write("app/data.bin", "\0" * 20),
 }
+LATER_WAYS: dict[str, Callable[[Path], None]] = {
+    # beside or above the project
+    "pytest.ini above the project": write("../pytest.ini", "[pytest]\naddopts = --co\n"),
+    "cargo settings above the project": write("../.cargo/config.toml", "[target.x]\nrunner = 'true'\n"),
+    "a runner above the project": write("../node_modules/jest/index.js", "\n"),
+    "a workspace above the project": write("../go.work", "go 1.22\n"),
+    "a script of the check above the project": write("../outside.sh", "exit 0\n"),
+    # files of the user
+    "cargo settings of the user": write("../home/.cargo/config.toml", "[build]\n"),
+    "Go flags of the user": write("../home/.config/go/env", "GOFLAGS=-run=^$\n"),
+    "RSpec options of the user": write("../home/.rspec", "--dry-run\n"),
+    "a plugin for all programs of the user": write(
+        "../home/.local/lib/python3.11/site-packages/evil-1.dist-info/entry_points.txt", "[pytest11]\nx = x\n"
+    ),
+    "Gradle scripts of the user": write("../home/.gradle/init.d/skip.gradle", "\n"),
+    # modules and plugins
+    "a module with the name of an installed package": write("hypothesis.py", "def given(): ...\n"),
+    "a package with that name in src": write("src/hypothesis/__init__.py", "def given(): ...\n"),
+    "a package named sitecustomize": write("src/sitecustomize/__init__.py", "1\n"),
+    "compiled sitecustomize": write("lib/sitecustomize.pyc", "x"),
+    # what protected files name
+    "data that a test reads": write("data/expected.txt", "a\n"),
+    "a script that the configuration runs": write("ops/check_all.sh", "true\n"),
+    "a program that an interpreter runs": write("ops/verify.js", "\n"),
+    "a plugin that the configuration loads": write("ops/plugin.py", "\n"),
+    # tests with other names
+    "a test of unittest": write("web/testnames.py", "\n"),
+    "test.js": write("test.js", "\n"),
+    "a test with a dash": write("web/button-test.js", "\n"),
+    "a directory of tests of one kind": write("integration_tests/login.py", "\n"),
+    "tests of a Swift target": write("AppTests/Login.swift", "\n"),
+    "recorded responses": write("app/cassettes/login.yaml", "\n"),
+    "an approved text": write("app/render.approved.txt", "\n"),
+    "an amber snapshot": write("app/render.ambr", "\n"),
+    "bats": write("checks.bats", "\n"),
+    # tests in the code
+    "a test in Rust code": replace("core/lib.rs", "expected = 4", "expected = 2"),
+    "a deleted test in Rust code": replace("core/lib.rs", RUST[RUST.index("\n#[cfg") :], ""),
+    "a return in a test in Rust code": replace("core/lib.rs", "fn two() {", "fn two() {\n        return;"),
+    "the result in a doctest": replace("app/words.py", "'aa'", "'a'"),
+    "a deleted doctest": replace("app/words.py", ">>> twice(\"a\")\n    'aa'", ""),
+    # settings of linters
+    "flake8": write(".flake8", "[flake8]\nexclude = .\n"),
+    "mypy": write(".mypy.ini", "[mypy]\nignore_errors = True\n"),
+    "ESLint": write("eslint.config.mjs", "export default []\n"),
+    # lines of the code
+    "another name of _exit": append("app/names.py", "from os import _exit as e\n"),
+    "replace the program": append("app/names.py", "import os\nos.execvp('true', ['true'])\n"),
+    "look for the runner's process": append("app/names.py", "open('/proc/self/cmdline')\n"),
+    "find the tests in memory": append("app/names.py", "import gc\ngc.get_objects()\n"),
+    "replace the code of a test": append("app/names.py", "f.__code__ = g.__code__\n"),
+    "another encoding": append("app/rot.py", "# coding: rot13\n"),
+    "letters that look different": append("app/names.py", "import os\nos._\uff45xit(0)\n"),
+    "a name in parts": append("app/names.py", "import os\ngetattr(os, '_ex' + 'it')(0)\n"),
+    "code from a text": append("app/names.py", "exec(bytes.fromhex('00'))\n"),
+    "notice the test in Rust": append("core/lib.rs", "pub fn f() -> bool { cfg!(test) }\n"),
+    "notice it by an attribute": append("core/lib.rs", "#[cfg(not(test))]\nfn f() {}\n"),
+    "replace expect": write("web/a.js", "globalThis.expect = () => ok\n"),
+    "replace assert": write("web/a.js", "const a = require('node:assert')\n"),
+    "exit with a computed status": write("pkg/a.go", "func init() { os.Exit(len(none)) }\n"),
+}
+"""Ways that were found later."""
+WAYS |= LATER_WAYS
 HARMLESS: dict[str, Callable[[Path], None]] = {
     "fix the code": replace("app/names.py", "return name", "return name.upper()"),
     "add a module": write("app/places.py", "def here():\n    return 1\n"),
     "write docs": write("docs/names.md", "# Names\n"),
+    "a function beside a doctest": append("app/words.py", "def thrice(word):\n    return word * 3\n"),
+    "a function beside a test in Rust": replace("core/lib.rs", "    n + n", "    2 * n"),
+    "a new doctest": write("app/more.py", '"""\n>>> 1\n1\n"""\n'),
+    "data that no test reads": write("data/cities.txt", "A\n"),
+    "a module named latest": write("latest/contest.py", "1\n"),
     "caches of test runs": write("tests/__pycache__/test_names.cpython-311.pyc", "x"),
 }
 
 
-async def names_of_changes(folder: Path, change: Callable[[Path], None]) -> list[str]:
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
+async def names_of_changes(folder: Path, change: Callable[[Path], None], check: str = CHECK) -> list[str]:
     harness = TimelineHarness(folder)
     for path, text in PROJECT.items():
         write(path, text)(harness.work)
     await harness.open()
     commands = harness.timeline.checkpoint_commands
     guard = CheckGuard(
-        CHECK, work_dir=harness.work, views=commands.views, worker=harness.timeline.files.worker
+        check, work_dir=harness.work, views=commands.views, worker=harness.timeline.files.worker
     )
     await guard.begin()
     change(harness.work)
@@ -169,3 +273,48 @@ async def test_each_way_to_weaken_a_check_is_noticed(tmp_path: Path, way: str) -
 @pytest.mark.parametrize("change", HARMLESS)
 async def test_other_changes_are_not_reported(tmp_path: Path, change: str) -> None:
     assert await names_of_changes(tmp_path, HARMLESS[change]) == []
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "ruff check app && mypy app/names.py",
+        "cd app && python -m pytest",
+        "pytest app -q",
+        "grep -q A app/names.py",
+        "gcc app/names.py -o app/names",
+    ],
+)
+async def test_code_that_a_check_names_is_not_protected(tmp_path: Path, check: str) -> None:
+    assert await names_of_changes(tmp_path, HARMLESS["fix the code"], check) == []
+
+
+@pytest.mark.parametrize(
+    ("check", "change"),
+    [
+        ("cd ops && ./verify.js", write("ops/verify.js", "\n")),
+        ("cd app && python -m pytest", write("app/hypothesis.py", "\n")),
+        ("cd app && python -m pytest", write("app/json.py", "\n")),
+        ("pytest web", write("web/helpers.ts", "\n")),
+        ("uv run ruff check app", append("app/names.py", "import os  # noqa\n")),
+        ("make lint", append("app/names.py", "x = 1  # type: ignore\n")),
+    ],
+)
+async def test_changes_that_matter_to_one_check(
+    tmp_path: Path, check: str, change: Callable[[Path], None]
+) -> None:
+    assert await names_of_changes(tmp_path, change, check)
+
+
+async def test_packages_of_programs_elsewhere_are_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = tmp_path / "environment"
+    package = environment / "lib" / "python3.11" / "site-packages" / "_pytest" / "main.py"
+    for file in (environment / "bin" / "pytest", package):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("#!/bin/sh\n")
+        file.chmod(0o755)
+    monkeypatch.setenv("PATH", str(environment / "bin"), prepend=os.pathsep)
+
+    assert await names_of_changes(tmp_path, lambda _root: package.unlink()) == [str(package)]

@@ -56,6 +56,31 @@ async def test_a_weakened_test_is_shown_and_not_a_success(work_dir: Path, data_d
     assert end.failure.what.startswith("Goal not reached")
 
 
+async def test_fewer_tests_are_shown_and_not_a_success(work_dir: Path, data_dir: Path) -> None:
+    """Code can skip its own tests in ways that no rule for lines knows."""
+    (work_dir / "names.py").write_text("NAME = 'a'\n")
+    (work_dir / "test_names.sh").write_text(
+        f"if {TEST.strip()}; then echo 2 passed; elif grep -q b names.py; then echo 1 passed, 1 skipped;\n"
+        "else echo 1 failed, 1 passed; exit 1; fi\n"
+    )
+    async with session(work_dir, data_dir, BREAKS, DONE) as client:
+        client.command(RunSlash("goal sh test_names.sh"))
+        request = await client.next(QuestionRequest)
+        shown = client.all(Notification)[-1]
+        client.answer(QuestionResponse(request.id, {request.questions[0].question: "Stop"}))
+        assert (await client.next(TurnEnd)).outcome == "failed"
+    assert shown.body == "tests that ran: 1, at the start: 2"
+    async with session(work_dir, data_dir, FIXES, DONE) as client:
+        (work_dir / "names.py").write_text("NAME = 'a'\n")
+        assert (await set_goal(client)).outcome == "finished"
+
+
+async def test_a_cache_of_pytest_does_not_decide(work_dir: Path, data_dir: Path) -> None:
+    (work_dir / "test_names.sh").write_text('case "$PYTEST_ADDOPTS" in *cache_dir=/*) exit 1;; esac\n')
+    async with session(work_dir, data_dir, DONE) as client:
+        assert (await set_goal(client, "goal --turns 1 sh test_names.sh")).outcome == "limit"
+
+
 async def test_the_agent_restores_what_the_user_does_not_accept(work_dir: Path, data_dir: Path) -> None:
     write_project(work_dir)
     restores = tool_calls(("WriteFile", {"path": "test_names.sh", "content": TEST}))
