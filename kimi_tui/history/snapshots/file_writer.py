@@ -96,10 +96,10 @@ class AtomicFileWriter:
         self._folders.close_below(path)
         return True
 
-    def exists(self, path: str) -> bool:
-        """Return whether anything exists at `path`."""
+    def is_folder(self, path: str) -> bool:
+        """Return whether `path` is a directory."""
         try:
-            return _key(*self._folders.open_parent(path)) != ()
+            return stat.S_ISDIR(_mode(*self._folders.open_parent(path)))
         except (OSError, PathRejected):
             return False
 
@@ -214,7 +214,10 @@ class AtomicFileWriter:
         target = self._open_or_make_parent(new)
         if _key(*target) != modification_key(expected_key):
             raise PathRejected("changed in the meantime")
-        self._fs.move(*source, *target)
+        if _is_same_file(source, target):  # the system wouldn't rename it
+            self._fs.unlink(*source)
+        else:
+            self._fs.move(*source, *target)
 
     def rename_folder(self, path: str, new: str) -> None:
         """Rename a directory with everything in it, if nothing exists at `new`."""
@@ -319,3 +322,12 @@ def _key(folder: int, name: str) -> StatKey:
         return modification_key(key_of(os.stat(name, dir_fd=folder, follow_symlinks=False)))
     except FileNotFoundError:
         return ()
+
+
+def _is_same_file(first: tuple[int, str], second: tuple[int, str]) -> bool:
+    """Return whether two directory entries are hard links to one file."""
+    try:
+        infos = [os.stat(name, dir_fd=folder, follow_symlinks=False) for folder, name in (first, second)]
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(*infos)

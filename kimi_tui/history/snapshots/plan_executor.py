@@ -57,7 +57,7 @@ class ExecutionResult:
     written: Mapping[str, WrittenFile] = field(default_factory=dict)
     """Files and links that were written, by path."""
     planned: Changes = field(default_factory=dict)
-    """The entries of the paths in `done` according to the plan. Someone may have changed them again."""
+    """The entries of the changed paths according to the plan. Someone may have changed them again."""
     renames: Renames = field(default_factory=dict)
     """What has another name since: new path -> old path. A file that was renamed, or one whose content was
     written at another path, since both paths are in use.
@@ -283,6 +283,7 @@ class PlanExecutor:
         done = tuple(step.path for step in steps if step.path not in not_done)
         planned = {step.path: step.then for step in steps if step.path not in not_done}
         renames = {**runner.renamed, **_completed_renames(steps, planned)}
+        planned = {**_renamed_only(steps, runner.renamed), **planned}
         return ExecutionResult(done, tuple(failed.items()), runner.written, planned, renames)
 
     def _detect_current(self, steps: list[PlanStep]) -> tuple[Changes, Mapping[str, StatKey]]:
@@ -382,6 +383,14 @@ def _completed_renames(steps: Iterable[PlanStep], done: Collection[str]) -> Rena
     renames = {step.path: step.renamed_from for step in steps if step.renamed_from}
     renames |= {step.carried_to: step.path for step in steps if step.carried_to}
     return {path: old for path, old in renames.items() if path in done and old in done}
+
+
+def _renamed_only(steps: Iterable[PlanStep], renamed: Renames) -> Changes:
+    """Return the entries at both names of renamed files, without what else their steps do."""
+    files = {
+        step.path: step.source for step in steps if step.path in renamed and kind_of(step.source) != "folder"
+    }
+    return {**{renamed[path]: None for path in files}, **files}
 
 
 def _without_broken_renames(steps: list[PlanStep], failed: dict[str, str]) -> list[PlanStep]:

@@ -184,7 +184,7 @@ class PlanStepRunner:
     def remaining_folders(self, steps: Iterable[PlanStep]) -> set[str]:
         """Return directories that should be gone but still exist, since they contain uncovered files."""
         with self._target.open_writer() as writer:
-            return {step.path for step in steps if step.removes_folder and writer.exists(step.path)}
+            return {step.path for step in steps if step.removes_folder and writer.is_folder(step.path)}
 
     def _stage(self, steps: Sequence[PlanStep], writer: AtomicFileWriter) -> dict[str, str]:
         to_put = [step for step in steps if step.stages_file]

@@ -203,17 +203,21 @@ class _RenameSearch:
     def drop_copies(self) -> None:
         """Drop the renames whose old name has a content since that wasn't renamed to it."""
         while copies := [
-            path for path, old in self.found.items() if old in self._replaced and old not in self.found
+            path for path, old in self.found.items() if old not in self.found and self._has_new_content(old)
         ]:
             for path in copies:
                 self._used.discard(self.found.pop(path))
+
+    def _has_new_content(self, path: str) -> bool:
+        """Return whether a file was replaced by another one, not by a directory."""
+        return path in self._replaced and not _is_folder(self._current[path])
 
     def pair_folders(self) -> None:
         """Pair directories whose files were renamed, then whatever else has the same name in both."""
         candidates: dict[str, Counter[str]] = {}
         for path, old in self.found.items():
             for folder, old_folder in _folders_with_equal_ends(path, old):
-                if _is_folder(self._new.get(folder)) and _is_folder(self._gone.get(old_folder)):
+                if _is_folder(self._current.get(folder)) and _is_folder(self._old.get(old_folder)):
                     candidates.setdefault(folder, Counter())[old_folder] += 1
         for folder in sorted(candidates):
             for old_folder, _ in candidates[folder].most_common():

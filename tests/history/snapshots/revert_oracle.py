@@ -63,6 +63,10 @@ class Oracle:
     """Paths that were ignored at some time, so that their renames weren't seen."""
     uncovered_numbers: set[int] = field(default_factory=set)
     """The numbers of the files that were at these paths."""
+    exchanged_by: dict[int, str] = field(default_factory=dict)
+    """The session whose revert wrote the content of each file at a name in use. Others can't tell that
+    from a copy.
+    """
     overlaps: list[int] = field(default_factory=list)
     """The number of events before each time at which the sessions began to run commands simultaneously."""
     was_partial: bool = False
@@ -101,14 +105,17 @@ class Oracle:
         return line
 
     def add_line(self, path: str, line: str) -> None:
-        """Record that the user has written a line to a file."""
+        """Record that the user has written a line to a file, unless that has other names."""
+        if (self.work / path).stat().st_nlink > 1:
+            return
         number = self.identities.setdefault(path, 1 + max((0, *self.identities.values(), *self.lines_of)))
         if number:
             self.lines_of.setdefault(number, set()).add(line)
 
-    def mixed_files(self) -> list[str]:
+    def mixed_files(self, session: str = "") -> list[str]:
         """Return the files that contain lines which the user wrote to different files that were covered.
 
+        With `session`, only those are meant whose names it can know.
         Updates which file each path has, as a revert may have renamed them.
         """
         known = {line: number for number, lines in self.lines_of.items() for line in lines}
@@ -117,9 +124,10 @@ class Oracle:
             if entry[0] != "file":
                 continue
             numbers = {known[line] for line in self.lines_in({path: entry}) if line in known}
-            self.identities[path] = numbers.pop() if len(numbers) == 1 else 0
+            self.identities[path] = next(iter(numbers)) if len(numbers) == 1 else 0
             is_seen = not self.was_partial and path not in self.uncovered
-            if numbers and is_seen and not (numbers | {self.identities[path]}) & self.uncovered_numbers:
+            is_seen &= all(self.exchanged_by.get(number, session) == session for number in numbers)
+            if len(numbers) > 1 and is_seen and not (numbers | {0}) & self.uncovered_numbers:
                 mixed.append(path)
         return mixed
 
@@ -148,6 +156,12 @@ class Oracle:
                     moved[new + path[len(old) :]] = self.identities.pop(path)
         self.identities |= moved
 
+    def note_exchanged(self, session: str, renames: Mapping[str, str]) -> None:
+        """Note that a revert of `session` has given files names that are in use: new path -> old path."""
+        for path, old in renames.items():
+            if os.path.lexists(self.work / old):
+                self.exchanged_by[self.identities.get(path, 0)] = session
+
     def note_renames(self, renames: Mapping[str, str]) -> None:
         """Note that a revert has renamed files: new path -> old path."""
         former = {path: {old, *self.former_names.get(old, ())} for path, old in renames.items()}
@@ -160,6 +174,12 @@ class Oracle:
             if any(f"{path}/".startswith(f"{each}/") for each in paths):
                 self.lines_of.pop(number, None)
                 self.identities[path] = 0
+
+    def forget_authors(self, paths: Collection[str]) -> None:
+        """Note that nobody can tell who gave other paths the lines at some paths, as a command is running."""
+        files = self.files()
+        for line in self.lines_in({path: files[path] for path in paths if path in files}):
+            self.lines[line] = self.lines[line][0], False
 
     def forget_replaced_files(self, known: Mapping[str, int], renames: Mapping[str, str]) -> None:
         """Forget which file is at a path where a revert wrote the content of another one, as it was selected.

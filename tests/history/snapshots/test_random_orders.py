@@ -145,8 +145,10 @@ class RandomOrders(RuleBasedStateMachine):
             self.oracle.write(path, text + line if at_the_end else line + text)
             self.oracle.add_line(path, line)
         else:
-            if self.oracle.running and kind in {"move", "swap", "chain"}:
+            if self.oracle.running and kind in {"move", "swap", "chain", "link"}:
                 self.oracle.forget_files({path, text, "moved"})  # nobody can tell who renamed them
+            if self.oracle.running and kind == "link":
+                self.oracle.forget_authors({text})
             self.apply(edit)
 
     def apply(self, edit: Edit) -> None:
@@ -334,6 +336,7 @@ class RandomOrders(RuleBasedStateMachine):
         if plan.items:
             edit = "append", data.draw(st.sampled_from(sorted(planned_entries(plan)))), "mine\n"
         seen: list[str] = []
+        removed: set[str] = set()
 
         def disturb() -> None:
             with contextlib.suppress(OSError):
@@ -342,6 +345,7 @@ class RandomOrders(RuleBasedStateMachine):
                 self.edit_as_user(edit)
                 self.oracle.record("user", before)
                 seen.extend(self.oracle.lines_in(self.oracle.files()))
+                removed.update(self.oracle.lines_in(before).difference(seen))
 
         before = self.oracle.files()
         self.disturbances[state.session].arm(after, disturb)
@@ -352,7 +356,7 @@ class RandomOrders(RuleBasedStateMachine):
         self.oracle.record(state.session, before)
         self.oracle.mixed_files()
         after_files = self.oracle.files()
-        self.oracle.owed |= self.oracle.lines_in(before) - self.oracle.lines_in(after_files)
+        self.oracle.owed |= self.oracle.lines_in(before) - self.oracle.lines_in(after_files) - removed
         if seen and edit[0] == "append":
             assert list(self.oracle.lines)[-1] in self.oracle.lines_in(after_files), (
                 "lost an edit during a revert"
@@ -420,7 +424,8 @@ class RandomOrders(RuleBasedStateMachine):
         after = self.oracle.files()
         self.oracle.owed |= self.oracle.lines_in(before) - self.oracle.lines_in(after)
         known = dict(self.oracle.identities)
-        mixed = self.oracle.mixed_files()
+        mixed = self.oracle.mixed_files(state.session)
+        self.oracle.note_exchanged(state.session, result.renames)
         if selects_all:
             self.oracle.forget_replaced_files(known, result.renames)
         else:

@@ -203,3 +203,34 @@ def test_a_directory_that_a_revert_creates_in_place_of_a_removed_file_is_removed
     undo = project.history.plan(plan.head)
     project.history.execute(undo, defaults(undo))
     assert project.files() == {"d/e": C}
+
+
+def test_a_line_that_you_write_to_a_file_after_a_revert_renamed_it_is_yours(tmp_path: Path):
+    work_fs = DisturbedWorkFileSystem()
+    project = FileHistoryFixture(tmp_path, work_fs=work_fs)
+    project.history.open()
+    write(project, a=A)
+    start = project.checkpoint()
+    with project.running("mv a moved; chmod 600 moved"):
+        rename(project, "a", "moved")
+        (project.work / "moved").chmod(0o600)
+    work_fs.arm(0, lambda: append(project, "a", "mine\n"))
+    plan = project.history.plan(start)
+    result, _ = project.history.execute(plan, defaults(plan))
+    assert result.failed
+    project.revert(start)
+    assert project.files() == {"a": A + "mine\n"}
+
+
+def test_a_file_that_you_write_where_a_revert_moved_a_folder_away_is_yours(tmp_path: Path):
+    work_fs = DisturbedWorkFileSystem()
+    project = FileHistoryFixture(tmp_path, work_fs=work_fs)
+    project.history.open()
+    write(project, d__x=A, d__y=B)
+    start = project.checkpoint()
+    with project.running("mv d moved"):
+        rename(project, "d", "moved")
+    work_fs.arm(0, lambda: write(project, moved="mine\n"))
+    project.revert(start)
+    project.revert(start)
+    assert project.files() == {"d/x": A, "d/y": B, "moved": "mine\n"}

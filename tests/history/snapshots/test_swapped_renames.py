@@ -314,3 +314,24 @@ def test_a_directory_that_left_with_its_parent_does_not_fail(project: FileHistor
     project.revert(start)
     assert project.files() == {"d/a": A}
     assert os.readlink(project.work / "b") == "target"  # noqa: PTH115
+
+
+def test_a_file_whose_old_name_is_a_directory_now_is_followed(project: FileHistoryFixture):
+    write(project, a=A, d__x=B)
+    start = project.checkpoint()
+    with project.running("mv a moved; mv d a"):
+        rename(project, "d", "a", "moved")
+    append(project, "moved")
+    project.revert(start)
+    assert project.files() == {"a": A + "mine\n", "d/x": B}
+
+
+def test_a_file_that_also_has_its_old_name_again_keeps_only_that(project: FileHistoryFixture):
+    write(project, a=A)
+    start = project.checkpoint()
+    with project.running("mv a moved"):
+        rename(project, "a", "moved")
+    with project.running("ln moved a"):
+        (project.work / "a").hardlink_to(project.work / "moved")
+    project.revert(start)
+    assert project.files() == {"a": A}
