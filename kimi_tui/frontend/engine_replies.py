@@ -7,12 +7,14 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.wire.agent_list import AgentList
 from kimi_tui.wire.argument_completion import ArgumentChoices
 from kimi_tui.wire.background import TaskText
+from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import Reply
 from kimi_tui.wire.message_search import MessageMatches
 from kimi_tui.wire.model_setup import ModelConnected, ModelSources
 from kimi_tui.wire.permissions import PermissionChanged, PermissionList
 from kimi_tui.wire.session_list import SessionList, SessionPreview
 from kimi_tui.wire.settings import SettingChanged, SettingsList
+from kimi_tui.wire.usage import UsageReport
 
 
 @frozen(kw_only=True)
@@ -35,6 +37,8 @@ class EngineReplies:
     """Completions for the argument of a slash command."""
     task_text: TaskText | None = None
     """Part of a background task's output."""
+    window_filling: WindowFilling | None = None
+    usage_report: UsageReport | None = None
 
     def with_reply(self, reply: Reply) -> "EngineReplies":
         """Return a copy with `reply` as the latest of its kind."""
@@ -63,5 +67,9 @@ class EngineReplies:
                 return replace(self, argument_choices=reply)
             case TaskText():
                 return replace(self, task_text=reply)
+            case WindowFilling():
+                return replace(self, window_filling=reply)
+            case UsageReport():
+                return replace(self, usage_report=reply)
             case _:
                 assert_never(reply)

@@ -7,6 +7,7 @@ from kimi_tui.frontend.text.change_review import planned_file_text, review_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.review import comments_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text, revert_text
+from kimi_tui.frontend.text.usage import usage_text
 from kimi_tui.frontend.text.why import why_text
 from kimi_tui.i18n.translate import translate_message
 from kimi_tui.wire.agent_list import AgentList
@@ -16,6 +17,7 @@ from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import Event, Notification
 from kimi_tui.wire.review import ChangeReview, CommentList, PlannedFileContent
 from kimi_tui.wire.timeline import Comparison, PatchWritten, Reverted, RevertPlan, SessionForked
+from kimi_tui.wire.usage import UsageReport
 from kimi_tui.wire.why import LineReason
 
 
@@ -50,6 +52,8 @@ def render_reply(event: Event) -> str:
             parts = agents_text(event)
         case WindowFilling():
             parts = context_usage_text(event)
+        case UsageReport():
+            parts = usage_text(event)
         case Reverted(reason=reason) if reason != "clear":
             parts = revert_text(event)
         case _:

@@ -227,6 +227,7 @@ class SessionStore:
                     cost_usd=None,
                     cost_day="",
                     cost_day_usd=0.0,
+                    model_usage=(),
                     updated=time.time(),
                 )
                 replace_file(self._fs, temporary / "state.json", [encode_state(state)])

@@ -12,6 +12,7 @@ from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.history.record_codec import replace_surrogates
 from kimi_tui.wire.display_blocks import TodoItem
 from kimi_tui.wire.timeline import RevertReason
+from kimi_tui.wire.usage import ModelUsage
 
 _MAX_UNDO_ENTRIES = 100
 TitleSource = Literal["", "prompt", "model", "user"]
@@ -116,6 +117,8 @@ class SessionState:
     """Local date of the last model call with a price, in ISO format."""
     cost_day_usd: float = 0.0
     """Cost of the model calls on `cost_day`."""
+    model_usage: tuple[ModelUsage, ...] = ()
+    """Usage and cost by model. Calls before it was counted are missing."""
     prompt_facts: PromptFacts | None = None
     """Values of the system prompt; None until the first prompt."""
     origin: CopyOrigin | None = None

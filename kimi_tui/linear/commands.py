@@ -185,6 +185,16 @@ async def _status(context: CommandContext, _: str) -> None:
     context.write_line("\n".join((*lines, *cache_miss_lines(state.cache_misses))))
 
 
+async def _cost(context: CommandContext, argument: str) -> None:
+    session = context.state.session
+    if session is None or session.find_command("cost") is None:  # read-only
+        await _status(context, argument)
+        return
+    await context.command_and_wait(RunSlash("cost"))
+    if misses := cache_miss_lines(context.state.cache_misses):
+        context.write_line("\n".join(misses[1:]))
+
+
 async def _tasks(context: CommandContext, argument: str) -> None:
     if argument:
         await context.command_and_wait(RunSlash(f"tasks {argument}"))
@@ -325,6 +335,7 @@ async def _exit(context: CommandContext, _: str) -> None:
 COMMANDS = (
     LinearCommand("help", "Show commands and keys", _help),
     LinearCommand("status", "Show the session, model, modes, context and cost", _status),
+    LinearCommand("cost", "Show token usage and cost by model", _cost),
     LinearCommand("model", "Switch to another model", _model),
     LinearCommand("thinking", "Set how much the model thinks", _thinking),
     LinearCommand("yolo", "Turn automatic approval of everything on or off", _yolo),
@@ -350,7 +361,7 @@ _COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}
 
 async def run_command(context: CommandContext, name: str, argument: str) -> None:
     """Run `/name argument`, here or in the engine. Raises KimiTuiError."""
-    command = _COMMANDS_BY_NAME.get({"quit": "exit", "q": "exit", "cost": "status"}.get(name, name))
+    command = _COMMANDS_BY_NAME.get({"quit": "exit", "q": "exit"}.get(name, name))
     if command is not None:
         await command.run(context, argument)
         return

@@ -25,6 +25,7 @@ from kimi_tui.frontend.text.checks import check_result_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.review import comments_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text, revert_text
+from kimi_tui.frontend.text.usage import usage_text
 from kimi_tui.frontend.text.why import why_text
 from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.linear.messages import (
@@ -75,6 +76,7 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
 from kimi_tui.wire.review import ChangeReview, CommentList, PlannedFileContent
 from kimi_tui.wire.timeline import Comparison, PatchWritten, SessionForked
+from kimi_tui.wire.usage import UsageReport
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.why import LineReason
 
@@ -93,6 +95,8 @@ _Notice = (
     | Reverted
     | TodoUpdate
     | AgentList
+    | WindowFilling
+    | UsageReport
     | BtwEnd
 )
 PrintedMessage = ConversationMessage | _Notice
@@ -262,6 +266,8 @@ class EventPrinter:
                 self._print_section(agents_text(message))
             case WindowFilling():
                 self._print_section(context_usage_text(message))
+            case UsageReport():
+                self._print_section(usage_text(message))
             case Reverted():
                 self._end_response()
                 self._print_section(revert_text(message))

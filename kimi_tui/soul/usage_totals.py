@@ -1,9 +1,11 @@
 """Tokens and cost of a session."""
 
+from collections.abc import Sequence
 from datetime import date
 
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.llm.provider import LLM
+from kimi_tui.wire.usage import ModelUsage
 
 
 class UsageTotals:
@@ -16,6 +18,7 @@ class UsageTotals:
         *,
         day: str = "",
         day_cost_usd: float = 0.0,
+        models: Sequence[ModelUsage] = (),
     ) -> None:
         """Initialize the totals with the usage and cost of earlier runs."""
         self.usage = usage
@@ -24,11 +27,20 @@ class UsageTotals:
         """Local date of the last model call with a price, in ISO format; empty if there was none."""
         self.day_cost_usd = day_cost_usd
         """Cost on `day`."""
+        self._models = {it.model: it for it in models}
+
+    @property
+    def models(self) -> tuple[ModelUsage, ...]:
+        """Usage and cost by model, in the order of their first call."""
+        return tuple(self._models.values())
 
     def add(self, usage: TokenUsage, llm: LLM) -> None:
         """Add the usage of one model call."""
         self.usage += usage
         cost = llm.cost(usage)
+        earlier = self._models.get(llm.name) or ModelUsage(llm.name, TokenUsage())
+        model_cost = earlier.cost_usd if cost is None else (earlier.cost_usd or 0.0) + cost
+        self._models[llm.name] = ModelUsage(llm.name, earlier.usage + usage, model_cost)
         if cost is not None:
             self.cost_usd = (self.cost_usd or 0.0) + cost
             today = date.today().isoformat()  # noqa: DTZ011 (the user's day)

@@ -76,6 +76,7 @@ from kimi_tui.wire.turn import TurnBegin as TurnBegin
 from kimi_tui.wire.turn import TurnEnd as TurnEnd
 from kimi_tui.wire.turn import TurnFailure as TurnFailure
 from kimi_tui.wire.turn import TurnOutcome as TurnOutcome
+from kimi_tui.wire.usage import UsageReport
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.why import LineReason
 
@@ -192,7 +193,6 @@ Report = (
     | Comparison
     | PatchWritten
     | SessionForked
-    | WindowFilling
     | BisectEvent
     | CheckResult
     | LineReason
@@ -215,6 +215,8 @@ Reply = (
     | PermissionChanged
     | ArgumentChoices
     | TaskText
+    | WindowFilling
+    | UsageReport
 )
 """Replies to commands, which don't change the session."""
 ReplayBoundary = ReplayBegin | ReplayEnd

@@ -13,7 +13,7 @@ _EXTENSION_TYPES = {
     "ShellCommandBegin", "ShellCommandEnd", "SessionList", "SessionPreview", "MessageMatches",
     "ModelSources", "ModelConnected", "SettingsList", "SettingChanged",
     "PermissionList", "PermissionChanged",
-    "ArgumentChoices", "AgentList", "WindowFilling", "BisectProgress", "BisectResult",
+    "ArgumentChoices", "AgentList", "WindowFilling", "UsageReport", "BisectProgress", "BisectResult",
     "CheckResult",
     "LineReason", "CommentList", "ChangeReview", "PlannedFileContent", "AttemptList", "AttemptChanges",
 }  # fmt: skip

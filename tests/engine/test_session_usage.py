@@ -1,9 +1,11 @@
 """Usage and cost of a session across runs."""
 
+from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.config.settings import ModelPrice
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.events import CostUpdate, StatusUpdate
 from kimi_tui.wire.session import CacheMiss
+from kimi_tui.wire.usage import UsageReport
 from tests.engine.fake_front_end import SessionEnv, script
 
 RESPONSE = script("text: hello", "usage: input_other=90000 output=10000")
@@ -20,6 +22,20 @@ async def test_usage_and_cost_continue_in_a_resumed_session(home: SessionEnv) ->
         assert front.of(CostUpdate)[-1].cost_usd == 1.0
         await front.turn("again")
         assert front.of(CostUpdate)[-1].cost_usd == 2.0
+
+
+async def test_the_cost_is_reported_by_model_across_runs(home: SessionEnv) -> None:
+    home.price = ModelPrice(input=10, output=10)
+    home.script(RESPONSE, RESPONSE)
+    async with home.open_session() as front:
+        await front.turn("hello")
+    async with home.open_session(continue_last=True) as front:
+        await front.turn("again")
+        front.send(RunSlash("cost"))
+        report = await front.wait_for(UsageReport)
+    [model] = report.models
+    assert model.usage == report.usage == TokenUsage(180_000, 20_000)
+    assert model.cost_usd == report.cost_usd == 2.0
 
 
 async def test_the_cost_limit_applies_across_runs(home: SessionEnv) -> None:

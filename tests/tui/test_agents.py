@@ -6,7 +6,6 @@ from kimi_tui.tui.dialogs.agents import AgentsDialog
 from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.wire.agent_list import AgentList, AgentListItem, SubagentListItem
 from kimi_tui.wire.commands import RunSlash
-from kimi_tui.wire.context_usage import ContextUsagePart, WindowFilling
 from tests.tui.conftest import SESSION, AppHarness
 from tests.tui.test_sessions import SessionServer
 
@@ -80,13 +79,3 @@ async def test_the_header_names_an_agent_other_than_the_default(open_app):
         assert "default" not in harness.screen_text()
         await harness.send(replace(SESSION, agent="gardener"))
         await harness.wait_until(lambda: "gardener" in harness.screen_text())
-
-
-async def test_context_usage_is_listed_by_kind_with_the_free_space(open_app):
-    async with open_app() as harness:
-        parts = (ContextUsagePart("system prompt", 1_000, 1), ContextUsagePart("tool results", 49_000, 12))
-        harness.engine.send(WindowFilling(parts, 50_000, 200_000, 150_000, is_measured=True))
-        await harness.wait_until(lambda: "Context: 50,000 of 200,000 tokens (25%)" in harness.screen_text())
-        assert "tool results (12)               49,000  24.5%  ████▉" in harness.screen_text()
-        assert "free                           150,000  75.0%  ███████████████" in harness.screen_text()
-        assert "The conversation is compacted at 150,000 tokens." in harness.screen_text()

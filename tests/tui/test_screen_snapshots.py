@@ -18,6 +18,7 @@ from pytest_textual_snapshot import SVGImageExtension
 
 from kimi_tui.base.message import FunctionCall
 from kimi_tui.base.message_text import msg
+from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.i18n.translate import set_language
 from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.options import TuiOptions
@@ -39,6 +40,7 @@ from kimi_tui.wire.commands import (
     SearchMessages,
     ShowTimeline,
 )
+from kimi_tui.wire.context_usage import ContextUsagePart, WindowFilling
 from kimi_tui.wire.display_blocks import DiffBlock
 from kimi_tui.wire.events import (
     BtwBegin,
@@ -53,9 +55,11 @@ from kimi_tui.wire.mcp_status import McpServerStatus, McpStatus
 from kimi_tui.wire.message_search import MessageMatch, MessageMatches
 from kimi_tui.wire.model_setup import FindModels, LocalModel, LocalServer, ModelService, ModelSources
 from kimi_tui.wire.permissions import ListPermissions, PermissionList, PermissionRule
+from kimi_tui.wire.session import SlashCommandInfo
 from kimi_tui.wire.session_list import SessionExcerpt, SessionList, SessionListItem, SessionPreview
 from kimi_tui.wire.settings import ListSettings, Setting, SettingsList
 from kimi_tui.wire.timeline import BranchContent, ComparedFile
+from kimi_tui.wire.usage import ModelUsage, UsageReport
 from tests.tui.app_driver import AppDriver
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
 from tests.tui.test_snapshots import (
@@ -164,7 +168,39 @@ SETTINGS = (
         "/work/shop/.kimi-tui/config.toml",
     ),
 )
-MODELS = replace(SESSION, models=("kimi-k2", "通义千问:8b"))
+MODELS = replace(
+    SESSION,
+    models=("kimi-k2", "通义千问:8b"),
+    slash_commands=(
+        *SESSION.slash_commands,
+        SlashCommandInfo("context", "Show what uses the context window"),
+        SlashCommandInfo("cost", "Show token usage and cost by model"),
+    ),
+)
+CONTEXT = WindowFilling(
+    (
+        ContextUsagePart("system prompt", 4_100, 1),
+        ContextUsagePart("tools", 7_900, 17),
+        ContextUsagePart("lent tools", 5_200, 6),
+        ContextUsagePart("prompts", 900, 4),
+        ContextUsagePart("answers", 6_400, 12),
+        ContextUsagePart("thinking", 2_500, 9),
+        ContextUsagePart("tool calls", 3_000, 31),
+        ContextUsagePart("tool results", 38_000, 31),
+    ),
+    tokens=68_000,
+    max_tokens=200_000,
+    compacts_at=170_000,
+    is_measured=True,
+)
+USAGE = UsageReport(
+    (
+        ModelUsage("kimi-k2", TokenUsage(48_000, 11_200, 131_000, 9_400), 0.11),
+        ModelUsage("通义千问:8b", TokenUsage(12_000, 1_200)),
+    ),
+    TokenUsage(60_000, 12_400, 131_000, 9_400),
+    0.11,
+)
 FINISHED = Attempt(
     number=1,
     checkpoint=4,
@@ -188,6 +224,20 @@ ATTEMPTS = AttemptList(
         Attempt(number=3, checkpoint=4, prompt="x", model="gpt", thinking="low", state="running"),
     )
 )
+AGENTS = AgentList(
+    (
+        AgentListItem(
+            "default",
+            "bundled",
+            tools=("ReadFile", "EditFile", "Bash", "Task"),
+            subagents=(SubagentListItem("explorer", "Finds things out and changes nothing"),),
+        ),
+        AgentListItem("翻译", "user", "把文档译成中文。", "通义千问", ("ReadFile", "WriteFile")),
+        AgentListItem("broken", "user", problem="agent.yaml names a tool that there is not: Fly."),
+    ),
+    "default",
+)
+SLASH_ANSWERS: Mapping[str, Outgoing] = {"agents": AGENTS, "context": CONTEXT, "cost": USAGE}
 ANSWERS: Mapping[type, Outgoing] = {
     ReadAttempt: AttemptChanges(
         FINISHED,
@@ -245,19 +295,6 @@ ANSWERS: Mapping[type, Outgoing] = {
             SessionExcerpt("user", "fix the login"),
             SessionExcerpt("agent", "登录处理程序在会话存在之前调用。"),
         ),
-    ),
-    RunSlash: AgentList(
-        (
-            AgentListItem(
-                "default",
-                "bundled",
-                tools=("ReadFile", "EditFile", "Bash", "Task"),
-                subagents=(SubagentListItem("explorer", "Finds things out and changes nothing"),),
-            ),
-            AgentListItem("翻译", "user", "把文档译成中文。", "通义千问", ("ReadFile", "WriteFile")),
-            AgentListItem("broken", "user", problem="agent.yaml names a tool that there is not: Fly."),
-        ),
-        "default",
     ),
     ListSettings: SettingsList(SETTINGS, "/home/me/.kimi-tui/config.toml"),
     ListPermissions: PermissionList(PERMISSIONS),
@@ -325,6 +362,8 @@ AT_REST = (
     SnapshotCase("setup", (*command("login"), "down")),
     SnapshotCase("mcp", (*command("mcp"), "down")),
     SnapshotCase("cost", command("cost")),
+    SnapshotCase("context", command("context")),
+    SnapshotCase("checkpoints", (*command("checkpoints"), "down")),
     SnapshotCase("question before quitting", ("ctrl+d",)),
     SnapshotCase("tasks", command("tasks")),
     SnapshotCase("output of a task", (*command("tasks"), "down", "down", "enter"), ("escape", "escape")),
@@ -374,7 +413,10 @@ async def open_variant(data_dir: Path, variant: Variant) -> AsyncIterator[tuple[
         for message in (MODELS, *STATUS, status, TasksUpdate((SERVER, SEARCH, BUILD)), *MESSAGES):
             wire.send(message)
         async for command in wire.commands():
-            if (answer := ANSWERS.get(type(command))) is not None:
+            answer = ANSWERS.get(type(command))
+            if isinstance(command, RunSlash):
+                answer = SLASH_ANSWERS.get(command.line)
+            if answer is not None:
                 wire.send(answer)
 
     clock, clipboard = FakeClock(), FakeClipboard()

@@ -65,7 +65,7 @@ async def test_a_click_on_stop_interrupts_the_turn_and_keeps_the_pane(open_app: 
 async def test_a_click_on_the_cross_closes_the_pane(open_app: Any) -> None:
     async with open_app() as harness:
         await ask_side_question(harness)
-        await harness.driver.click("#side-question-close")
+        await harness.driver.click("CloseButton")
         await harness.wait_until(lambda: "by the way" not in harness.screen_text())
         assert harness.app.focused is harness.screen.prompt.editor
 

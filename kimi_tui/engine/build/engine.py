@@ -27,6 +27,7 @@ from kimi_tui.engine.session.user_services import build_user_services
 from kimi_tui.engine.slash.access import AddDirCommand, afk_command
 from kimi_tui.engine.slash.agents import agents_command
 from kimi_tui.engine.slash.context import context_command
+from kimi_tui.engine.slash.cost import cost_command
 from kimi_tui.engine.slash.dispatcher import SlashDispatcher
 from kimi_tui.engine.slash.flow import FlowRunner
 from kimi_tui.engine.slash.goal import goal_command
@@ -262,6 +263,7 @@ def _session_commands(
             trigger=runtime.shared.compaction.trigger,
             sender=core.wire,
         ),
+        cost_command(core.session_usage.usage_totals, core.wire),
         agents_command(
             current=core.agent_name or core.spec.name,
             work_dir=core.session.work_dir,

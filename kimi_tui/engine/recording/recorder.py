@@ -19,7 +19,6 @@ from kimi_tui.wire.bisect import BisectProgress, BisectResult
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.checks import CheckResult
 from kimi_tui.wire.codec import PROTOCOL_VERSION, encode
-from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import (
     MCPLoadingBegin,
     MCPLoadingEnd,
@@ -58,7 +57,6 @@ _NOT_RECORDED = (
     Comparison,
     PatchWritten,
     RevertPlan,
-    WindowFilling,
     BisectProgress,
     BisectResult,
     CheckResult,

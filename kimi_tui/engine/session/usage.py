@@ -20,7 +20,11 @@ class SessionUsage:
         self._session = session
         state = session.state
         self.usage_totals = UsageTotals(
-            state.usage, state.cost_usd, day=state.cost_day, day_cost_usd=state.cost_day_usd
+            state.usage,
+            state.cost_usd,
+            day=state.cost_day,
+            day_cost_usd=state.cost_day_usd,
+            models=state.model_usage,
         )
         """Usage of the session, earlier runs included."""
         self._last_saved = state.usage
@@ -44,6 +48,7 @@ class SessionUsage:
                 cost_usd=self.usage_totals.cost_usd,
                 cost_day=self.usage_totals.day,
                 cost_day_usd=self.usage_totals.day_cost_usd,
+                model_usage=self.usage_totals.models,
             )
         except KimiTuiError as error:
             logger.warning("can't save the session's usage: %s", error)

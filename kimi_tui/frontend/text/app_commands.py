@@ -17,7 +17,6 @@ _SCREEN = tr_lazy("It only affects the screen. Omit it, or use the app.")
 _SESSIONS = tr_lazy("Use --session ID. List sessions with `kimi-tui sessions list`.")
 _SETTINGS = tr_lazy("Use `kimi-tui config list` and `kimi-tui config set`.")
 _LOGIN = tr_lazy("Use `kimi-tui login`.")
-_COST = tr_lazy("Use --output-format json. The result contains the tokens and the cost.")
 _SEARCH = tr_lazy("Use `kimi-tui search WORDS`.")
 _PERMISSIONS = tr_lazy("Use `kimi-tui config list` and `kimi-tui permissions explain`.")
 _BACKGROUND = tr_lazy("Only a person can move a command to the background.")
@@ -65,9 +64,6 @@ APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
     "agent": tr_lazy("Use --agent NAME. List agents with /agents."),
     "write": tr_lazy("Use --fork to continue in a fork."),
     "image": tr_lazy("Use --input-format stream-json. Its messages can contain images."),
-    "cost": _COST,
-    "usage": _COST,
-    "status": _COST,
     "debug": tr_lazy("Use `kimi-tui info`."),
 }
 """What to use instead of each command and alias, in English."""

@@ -5,7 +5,7 @@ from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.wire.context_usage import ContextUsageKind, WindowFilling
 
 _KIND_LABELS: dict[ContextUsageKind, str] = {
-    "system prompt": tr_lazy("system prompt and AGENTS.md"),
+    "system prompt": tr_lazy("system prompt, AGENTS.md"),
     "tools": tr_lazy("tools"),
     "lent tools": tr_lazy("MCP and client tools"),
     "prompts": tr_lazy("prompts"),
@@ -23,7 +23,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 def context_usage_text(usage: WindowFilling) -> tuple[str, str]:
     """Return the headline, and a line with a bar for each kind. A full bar is the whole context window."""
     total = usage.max_tokens or usage.tokens or 1
-    names = [_kind_label(part.kind, part.count) for part in usage.parts]
+    names = [kind_label(part.kind, part.count) for part in usage.parts]
     width = max(map(cell_len, names), default=0)
     lines = [
         f"{pad_right(name, width)}  {_format_columns(part.tokens, total)}".rstrip()
@@ -52,7 +52,8 @@ def _headline(usage: WindowFilling) -> str:
     return tr(headline, used=usage.tokens, most=usage.max_tokens, share=share)
 
 
-def _kind_label(kind: ContextUsageKind, count: int) -> str:
+def kind_label(kind: ContextUsageKind, count: int) -> str:
+    """Return the name of a kind, with the number of its items."""
     return tr(_KIND_LABELS[kind]) if kind == "system prompt" else f"{tr(_KIND_LABELS[kind])} ({count:,})"
 
 

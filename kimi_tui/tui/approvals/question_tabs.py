@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.i18n.translate import tr, tr_lazy, translate_message
-from kimi_tui.tui.approvals.tabs import TabState
 from kimi_tui.tui.widgets.choice_list import Choice
+from kimi_tui.tui.widgets.tabs import TabState
 from kimi_tui.wire.requests import Question, QuestionRequest, QuestionResponse
 
 OTHER = "other"

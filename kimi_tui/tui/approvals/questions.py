@@ -17,10 +17,10 @@ from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.tui.approvals.letter_debounce import letter_of
 from kimi_tui.tui.approvals.question_tabs import DONE, OTHER, OTHER_LABEL, QuestionTab, QuestionTabs
 from kimi_tui.tui.approvals.request_panel import InputKind, KeyboardConfig, RequestPanel
-from kimi_tui.tui.approvals.tabs import Tab, Tabs
 from kimi_tui.tui.keys.keymap import bindings
 from kimi_tui.tui.keys.tables import QUESTION_KEYS
 from kimi_tui.tui.widgets.choice_list import ChoiceList
+from kimi_tui.tui.widgets.tabs import Tab, Tabs
 from kimi_tui.wire.requests import QuestionRequest, QuestionResponse
 
 _QUESTION_ACTIONS = frozenset(

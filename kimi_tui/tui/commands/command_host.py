@@ -11,14 +11,20 @@ from kimi_tui.tui.session_request import FleetVisit, SessionRequest
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import Command
 from kimi_tui.wire.session import SessionInfo
-from kimi_tui.wire.timeline import RevertScope
+from kimi_tui.wire.timeline import RevertScope, TimelineNode
 
 Severity = Literal["information", "warning", "error"]
 PaneName = Literal["todo", "tools", "timeline"]
+InfoPage = Literal["context", "cost", "checkpoints"]
+"""A page of the panel about the session."""
 
 
 class TimelineNavigator(Protocol):
     """The timeline actions that the commands run."""
+
+    async def load_checkpoints(self) -> Sequence[TimelineNode]:
+        """Return the checkpoints of the current branch, oldest first."""
+        ...
 
     def show_number(self, number: int) -> None:
         """Show the pane with the checkpoint of this number highlighted."""
@@ -151,8 +157,13 @@ class CommandHost(Protocol):
         """The timeline actions."""
         ...
 
-    def command(self, command: Command) -> None:
-        """Send the engine a command."""
+    @property
+    def wall_time(self) -> float:
+        """The current time in seconds since the epoch."""
+        ...
+
+    def command(self, command: Command, *, scrolls: bool = True) -> None:
+        """Send the engine a command. If it prints something, scroll there, unless `scrolls` is false."""
         ...
 
     def notify(self, message: str, *, severity: Severity = "information", topic: str = "") -> None:
@@ -169,6 +180,10 @@ class CommandHost(Protocol):
 
     def toggle_pane(self, name: PaneName) -> None:
         """Show or hide a pane."""
+        ...
+
+    def show_info(self, page: InfoPage) -> None:
+        """Open the panel about the session."""
         ...
 
     @property

@@ -16,7 +16,7 @@ from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.shell_line import ShellLine
 from kimi_tui.i18n.translate import tr, tr_n, translate_error
-from kimi_tui.tui.commands.command_host import PaneName, Severity
+from kimi_tui.tui.commands.command_host import InfoPage, PaneName, Severity
 from kimi_tui.tui.commands.diagnostic_facts import diagnostic_facts
 from kimi_tui.tui.commands.registry import CommandRegistry
 from kimi_tui.tui.commands.screen_dialogs import ScreenDialogs
@@ -78,11 +78,16 @@ class ScreenCommandHost:
         """The state of the session."""
         return self._session.state
 
-    def command(self, command: Command) -> None:
-        """Send the engine a command. If it prints something, scroll there."""
+    def command(self, command: Command, *, scrolls: bool = True) -> None:
+        """Send the engine a command. If it prints something, scroll there, unless `scrolls` is false."""
         self._session.command(command)
-        if isinstance(command, RunSlash | RunShell):
+        if scrolls and isinstance(command, RunSlash | RunShell):
             self._screen.query_one(SessionView).transcript.scroll_to_end()
+
+    @property
+    def wall_time(self) -> float:
+        """The current time in seconds since the epoch."""
+        return self._options.wall_clock()
 
     def use_model(self, name: str) -> None:
         """Switch the model; save the choice if the config file defines the model."""
@@ -144,6 +149,10 @@ class ScreenCommandHost:
     def toggle_pane(self, name: PaneName) -> None:
         """Show or hide a pane."""
         self._screen.call_later(self._screen.run_action, f"screen.toggle_pane('{name}')")
+
+    def show_info(self, page: InfoPage) -> None:
+        """Open the panel about the session."""
+        self._screen.query_one(SessionView).show_info(page)
 
     @property
     def timeline(self) -> "TimelineController":

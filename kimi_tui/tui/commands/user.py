@@ -6,12 +6,10 @@ from rich.cells import cell_len
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
-from kimi_tui.frontend.text.cache_misses import cache_miss_lines
 from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.ui_command import UiCommand
-from kimi_tui.tui.transcript.blocks.block import format_tokens
 
 
 async def _print_all(host: CommandHost, _: str) -> None:
@@ -33,37 +31,20 @@ async def _editor(host: CommandHost, _: str) -> None:
     await host.edit_prompt()
 
 
+async def _context(host: CommandHost, _: str) -> None:
+    host.show_info("context")
+
+
 async def _cost(host: CommandHost, _: str) -> None:
-    host.dialogs.show_text(tr("Usage"), _usage_text(host.state))
+    host.show_info("cost")
+
+
+async def _checkpoints(host: CommandHost, _: str) -> None:
+    host.show_info("checkpoints")
 
 
 async def _debug(host: CommandHost, _: str) -> None:
     host.dialogs.show_text(tr("Debug"), _debug_text(host.state, host.facts, host.log_tail))
-
-
-def _usage_text(state: SessionViewState) -> str:
-    usage = state.usage
-    read = usage.input_cache_read
-    lines = [
-        (tr("input, uncached"), f"{usage.input_other:,}"),
-        (tr("input, cache reads"), f"{read:,}"),
-        (tr("input, cache writes"), f"{usage.input_cache_creation:,}"),
-        (tr("output"), f"{usage.output:,}"),
-        (
-            tr("cost"),
-            tr("unknown: the model has no price") if state.cost_usd is None else f"${state.cost_usd:.4f}",
-        ),
-        (
-            tr("context"),
-            tr(
-                "{used} of {most} ({share:.0%})",
-                used=format_tokens(state.context_tokens),
-                most=format_tokens(state.max_context_tokens),
-                share=state.context_share,
-            ),
-        ),
-    ]
-    return "\n".join((_format_table(lines), *cache_miss_lines(state.cache_misses)))
 
 
 def _debug_text(state: SessionViewState, facts: Sequence[tuple[str, str]], log: Sequence[str]) -> str:
@@ -116,6 +97,10 @@ USER_COMMANDS = (
         run=_editor,
         binding_id="prompt.editor",
     ),
-    UiCommand(name="cost", summary="Show token usage and cost", run=_cost, aliases=("usage", "status")),
+    UiCommand(name="context", summary="Show what uses the context window", run=_context),
+    UiCommand(
+        name="cost", summary="Show token usage and cost by model", run=_cost, aliases=("usage", "status")
+    ),
+    UiCommand(name="checkpoints", summary="List checkpoints", run=_checkpoints),
     UiCommand(name="debug", summary="Show diagnostic information", run=_debug),
 )

@@ -108,6 +108,22 @@ SIDE_QUESTION_KEYS = (
     Key("aside.copy", "y", "copy", "copy the response"),
 )
 
+INFO_PANEL_KEYS = (
+    Key("info.close", "escape,q", "close", "close"),
+    Key("info.previous", "left,h", "switch_page(-1)", "previous page"),
+    Key("info.next", "right,l", "switch_page(1)", "next page"),
+    Key("info.up", "up,k", "move(-1)", "up"),
+    Key("info.down", "down,j", "move(1)", "down"),
+    Key("info.page_up", "pageup", "move(-8)", "page up"),
+    Key("info.page_down", "pagedown", "move(8)", "page down"),
+    Key("info.revert", "enter", "revert", "revert to before the checkpoint, with a preview"),
+    Key("info.preview", "space", "preview", "show the changes between the checkpoint and now"),
+    Key("info.timeline", "t", "show_in_timeline", "show the checkpoint in the timeline"),
+    Key("info.uncovered", "u", "list_uncovered", "list the files that checkpoints don't cover"),
+    Key("info.compact", "c", "compact", "compact the conversation"),
+    Key("info.copy", "y", "copy", "copy as text"),
+)
+
 TOOLS_KEYS = (
     Key("tools.up", "up,k", "move(-1)", "up"),
     Key("tools.down", "down,j", "move(1)", "down"),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from textual import events, getters
+from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
@@ -15,6 +15,7 @@ from kimi_tui.tui.keys.tables import SIDE_QUESTION_KEYS
 from kimi_tui.tui.markdown.layout import markdown_lines
 from kimi_tui.tui.markdown.styled_line import StyledLine, text_style
 from kimi_tui.tui.markdown.wrap import wrap
+from kimi_tui.tui.widgets.close_button import CloseButton
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.tui.widgets.line_view import LineView
 from kimi_tui.wire.events import BtwBegin, BtwEnd
@@ -29,7 +30,6 @@ class SideQuestionPane(Vertical, can_focus=True):
     SideQuestionPane #side-question-text {
         width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis;
     }
-    SideQuestionPane #side-question-close { width: auto; height: 1; }
     SideQuestionPane LineView { height: auto; }
     """
     BINDINGS = bindings(SIDE_QUESTION_KEYS)
@@ -59,7 +59,7 @@ class SideQuestionPane(Vertical, can_focus=True):
                 id="side-question-text",
                 markup=False,
             )
-            yield Static(" ✕ ", id="side-question-close", markup=False)
+            yield CloseButton()
         yield LineView(self)
         yield KeyHints(max_lines=1)
 
@@ -121,9 +121,3 @@ class SideQuestionPane(Vertical, can_focus=True):
         """Copy the response."""
         if self._end is not None and self._end.response is not None:
             self.post_message(self.CopyRequested(self._end.response))
-
-    def on_click(self, event: events.Click) -> None:
-        """Close the pane when the cross is clicked."""
-        if event.widget is not None and event.widget.id == "side-question-close":
-            event.stop()
-            self.action_close()

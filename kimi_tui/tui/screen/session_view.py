@@ -21,8 +21,9 @@ from kimi_tui.tui.approvals.focus_offer import FocusOffer
 from kimi_tui.tui.approvals.panel import ApprovalPanel
 from kimi_tui.tui.approvals.questions import QuestionPanel
 from kimi_tui.tui.approvals.request_panel import KeyboardConfig
-from kimi_tui.tui.commands.command_host import CommandHost
+from kimi_tui.tui.commands.command_host import CommandHost, InfoPage
 from kimi_tui.tui.conversation_pane import ConversationPane
+from kimi_tui.tui.panes.info_panel import InfoPanel
 from kimi_tui.tui.panes.layout import Layer, PaneLayout, PaneName
 from kimi_tui.tui.panes.side_question import SideQuestionPane
 from kimi_tui.tui.panes.todo import TodoPane, has_open_todos
@@ -71,6 +72,7 @@ class SessionView(Vertical):
         """Moves the focus to the open request."""
         self._questions: QuestionPanel | None = None
         self._side_question: SideQuestionPane | None = None
+        self._info: InfoPanel | None = None
         self.pane_layout = PaneLayout(self)
 
     def compose(self) -> ComposeResult:
@@ -92,6 +94,8 @@ class SessionView(Vertical):
         if has_open_todos(old.todo) != has_open_todos(state.todo):
             self.pane_layout.arrange(has_todo=has_open_todos(state.todo))
         self._show_questions()
+        if self._info is not None:
+            self._info.state = state
         self.focus_offer.open_panel = (self._questions or self.panel) if state.requests else None
         if old.requests != state.requests and isinstance(self.app.screen, BatchReview):
             self.app.screen.update_requests({request.id for request in state.requests})
@@ -150,6 +154,8 @@ class SessionView(Vertical):
         self.panel.set_max_rows(rows if self.has_class("-expanded") else panel_rows)
         if self._side_question is not None:
             self._side_question.fit(max(rows // 2, 4))
+        if self._info is not None:
+            self._info.fit(rows * 2 // 3)
 
     def expand_approval(self) -> None:
         """Toggle whether the permission request covers the conversation."""
@@ -189,6 +195,29 @@ class SessionView(Vertical):
     @on(SideQuestionPane.CopyRequested)
     def _handle_side_question_copy(self, event: SideQuestionPane.CopyRequested) -> None:
         self._host.copy(event.text)
+
+    # the panel about the session
+
+    def show_info(self, page: InfoPage) -> None:
+        """Open the panel about the session and focus it, unless a request is open."""
+        if self._info is None:
+            self._info = InfoPanel(page, host=self._host, key_labels=self._keyboard.key_labels)
+            self._info.state = self.state
+            self.mount(self._info, before=self.panel)
+            self.call_after_refresh(self._fit_panel)
+        else:
+            self._info.show(page)
+        if not self.state.requests:
+            self._info.focus()
+
+    @on(InfoPanel.Closed)
+    def close_info(self, event: InfoPanel.Closed | None = None) -> None:
+        """Close the panel about the session."""
+        if self._info is not None:
+            if self._info.has_focus and (event is None or event.returns_focus):
+                self.post_message(self.Left())
+            self._info.remove()
+            self._info = None
 
     # the conversation
 
@@ -237,16 +266,19 @@ class SessionView(Vertical):
             self.post_message(self.Left())
 
     @property
-    def front_layer(self) -> Layer | Literal["approval", "side_question"] | None:
+    def front_layer(self) -> Layer | Literal["approval", "side_question", "info"] | None:
         """The layer that escape closes before it interrupts, regardless of the focus.
 
         In this order: the permission request that covers the conversation, the focused todo
-        list, a pane opened while a request is open, the side question, a pane that covers the conversation.
+        list, the panel about the session, a pane opened while a request is open, the side question, a pane
+        that covers the conversation.
         """
         if self.has_class("-expanded"):
             return "approval"
         if self.query_one(TodoPane).has_focus:
             return "todo"
+        if self._info is not None:
+            return "info"
         if self.pane_layout.peeked_pane is not None:
             return self.pane_layout.peeked_pane
         return "side_question" if self._side_question is not None else self.pane_layout.overlay
@@ -258,6 +290,8 @@ class SessionView(Vertical):
                 self.expand_approval()
             case "side_question":
                 self.close_side_question()
+            case "info":
+                self.close_info()
             case "todo" | "tools" as name:
                 had_focus = self.query_one(TodoPane).has_focus
                 self.pane_layout.hide(name)

@@ -68,9 +68,14 @@ class StatusBar(Widget):
         color = "$error" if share >= 0.85 else "$warning" if share >= 0.6 else "$success"
         amount = f"{format_tokens(state.context_tokens)}/{format_tokens(state.max_context_tokens)}"
         return [
-            Segment(f"{tr('ctx')} {'█' * filled}{'░' * (_METER_CELLS - filled)}", color, 42),
-            Segment(f"{share:.0%}", color, 90),
-            Segment(amount, "$text-muted", 60, "screen.command('cost')"),
+            Segment(
+                f"{tr('ctx')} {'█' * filled}{'░' * (_METER_CELLS - filled)}",
+                color,
+                42,
+                "screen.command('context')",
+            ),
+            Segment(f"{share:.0%}", color, 90, "screen.command('context')"),
+            Segment(amount, "$text-muted", 60, "screen.command('context')"),
         ]
 
     def _session_segments(self) -> list[Segment]:

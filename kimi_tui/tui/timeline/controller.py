@@ -146,7 +146,10 @@ class TimelineController:
                         self._loader.restart()
                     self._session_id = session_id
                 case TurnBegin() | TurnEnd():
-                    self._handle_turn(message)
+                    if isinstance(message, TurnEnd) and self._deferred_command is not None:
+                        command, self._deferred_command = self._deferred_command, None
+                        self._wire.command(command)
+                    self._dialogs.handle_turn_change()
                 case AttemptList(is_requested=is_requested):
                     if self._dialogs.show_attempts(message) and is_requested:
                         batch.drop_from_conversation(message)
@@ -166,13 +169,6 @@ class TimelineController:
                         batch.drop_from_conversation(message)
                 case _:
                     assert_never(message)
-
-    def _handle_turn(self, message: TurnBegin | TurnEnd) -> None:
-        """Send the deferred command once its turn has ended, and update the open dialog."""
-        if isinstance(message, TurnEnd) and self._deferred_command is not None:
-            command, self._deferred_command = self._deferred_command, None
-            self._wire.command(command)
-        self._dialogs.handle_turn_change()
 
     def _handle_revert(self) -> None:
         """Show the current state. The focus stays in the pane, so that `u` undoes a revert from there."""
@@ -239,6 +235,11 @@ class TimelineController:
                 assert_never(action)
 
     # what the user requests with a command
+
+    async def load_checkpoints(self) -> Sequence[TimelineNode]:
+        """Return the checkpoints of the current branch, oldest first."""
+        tree = await self._loader.load_all()
+        return [tree.nodes[uid] for turn in tree.current_branch.turns for uid in (turn.head, *turn.steps)]
 
     def show_number(self, number: int) -> None:
         """Show the pane with the checkpoint of this number highlighted."""

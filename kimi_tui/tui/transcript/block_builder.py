@@ -10,7 +10,6 @@ from kimi_tui.frontend.text.attempts import attempt_result_text, attempts_text
 from kimi_tui.frontend.text.bisect import progress_text, result_text
 from kimi_tui.frontend.text.change_review import planned_file_text, review_text
 from kimi_tui.frontend.text.checks import check_result_text
-from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.review import comments_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text
 from kimi_tui.frontend.text.why import why_text
@@ -38,7 +37,6 @@ from kimi_tui.wire.attempts import AttemptChanges, AttemptList
 from kimi_tui.wire.bisect import BisectProgress, BisectResult
 from kimi_tui.wire.checks import CheckResult
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
-from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import (
     ApprovalResponse,
     CheckpointCreated,
@@ -194,8 +192,6 @@ class BlockBuilder:
                 self._add(NoticeBlock("info", *planned_file_text(message), margin=self._margin))
             case SessionForked():
                 self._add(NoticeBlock("info", *fork_text(message), margin=self._margin))
-            case WindowFilling():
-                self._add(NoticeBlock("info", *context_usage_text(message), margin=self._margin))
             case CheckpointCreated():
                 self._sink.add_checkpoint(message)
             case Reverted():

@@ -6,6 +6,9 @@ from kimi_tui.tui.commands.screen_commands import SCREEN_COMMANDS
 ENGINE_COMMANDS = {
     "clear",
     "compact",
+    "cost",
+    "status",
+    "usage",
     "title",
     "revert",
     "undo",
