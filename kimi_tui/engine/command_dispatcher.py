@@ -69,7 +69,7 @@ from kimi_tui.wire.commands import (
     Undo,
     WritePatch,
 )
-from kimi_tui.wire.model_setup import ConnectModel, FindModels
+from kimi_tui.wire.model_setup import CancelConnection, ConnectModel, FindModels
 from kimi_tui.wire.permissions import ChangePermission, ConfirmGrants, ListPermissions
 from kimi_tui.wire.review import (
     AddComment,
@@ -291,6 +291,8 @@ class CommandDispatcher:
                 await user.model_setup.find_models()
             case ConnectModel():
                 await user.model_setup.connect(command)
+            case CancelConnection(id=attempt_id):
+                user.model_setup.cancel(attempt_id)
             case ListSettings():
                 await user.settings_service.send_list()
             case ChangeSetting():

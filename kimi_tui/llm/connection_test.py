@@ -1,6 +1,7 @@
 """Connection test: one small request to a model, with a readable error if it fails."""
 
 import asyncio
+import re
 
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.errors import APIStatusError, ChatProviderError, KimiTuiError
@@ -11,6 +12,9 @@ from kimi_tui.llm.provider import ProviderSettings
 
 TIMEOUT_S = 60.0
 _AUTH_STATUSES = (401, 403)
+_BAD_REQUEST_STATUS = 400
+_INVALID_KEY = re.compile(r"api[ _]key.{0,20}(?:invalid|not valid)|invalid api[ _]key", re.IGNORECASE)
+"""What Gemini and others send with status 400."""
 _NOT_FOUND_STATUS = 404
 
 
@@ -39,13 +43,21 @@ async def check_model(settings: ProviderSettings, *, timeout_s: float = TIMEOUT_
         await provider.aclose()
 
 
+def check_key_accepted(status: int, message: str) -> None:
+    """Raise ApiKeyRejected if the server's HTTP `status` and `message` say that it rejected the key."""
+    if status in _AUTH_STATUSES or (status == _BAD_REQUEST_STATUS and _INVALID_KEY.search(message)):
+        raise ApiKeyRejected(
+            msg("The server rejected the API key (HTTP {status}).", status=status),
+            hint="Copy the key again, and check that it belongs to this provider and base URL.",
+        )
+
+
 def _to_error(error: ChatProviderError | TimeoutError) -> KimiTuiError:
     if isinstance(error, APIStatusError):
-        if error.status_code in _AUTH_STATUSES:
-            return ApiKeyRejected(
-                msg("The server rejected the API key (HTTP {status}).", status=error.status_code),
-                hint="Copy the key again, and check that it belongs to this provider and base URL.",
-            )
+        try:
+            check_key_accepted(error.status_code, str(error.what))
+        except ApiKeyRejected as rejection:
+            return rejection
         if error.status_code == _NOT_FOUND_STATUS:
             return UnknownModel(error.what, hint="Check the model name and the base URL.")
     if isinstance(error, ChatProviderError):

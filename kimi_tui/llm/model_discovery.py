@@ -15,16 +15,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from typing import Any
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
+from kimi_tui.base.errors import ChatProviderError
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.llm.connection_test import check_key_accepted
+from kimi_tui.llm.transport.endpoint import Endpoint
+from kimi_tui.llm.transport.errors import connection_error
 
 TIMEOUT_S = 1.5
 """For a server on this machine: if it runs at all, it responds immediately."""
 _MAX_BYTES = 4_000_000
+_MAX_ERROR_BYTES = 10_000
 _MAX_MODELS = 500
 _MAX_SIZE_QUERIES = 40
 """Ollama reports context sizes for one model per request. Further models have no size."""
+_INVALID_RESPONSE = (HTTPException, ValueError, RecursionError)
 _NON_CHAT_MODELS = ("embed", "bge-", "rerank", "whisper", "tts-", "dall-e")
 
 
@@ -78,8 +85,32 @@ async def discover_servers(servers: Sequence[KnownServer]) -> tuple[DiscoveredSe
 async def fetch_models(
     base_url: str, *, api_key: str = "", timeout_s: float = 10.0
 ) -> tuple[AvailableModel, ...]:
-    """Return the models that the server at `base_url` lists, or an empty tuple if it doesn't."""
-    return await asyncio.to_thread(_fetch_models, base_url, api_key, timeout_s)
+    """Return the models that the server at `base_url` lists; empty if it has no list.
+
+    Raises ApiKeyRejected if the server rejects the key, and ChatProviderError if it can't be reached.
+    """
+    try:
+        return await asyncio.to_thread(_fetch_models, base_url, api_key, timeout_s)
+    except HTTPError as error:
+        check_key_accepted(error.code, await asyncio.to_thread(_read_error, error))
+        return ()
+    except OSError as error:
+        raise _unreachable_error(
+            error, Endpoint(kind="openai", base_url=base_url, model="", api_key=api_key)
+        ) from error
+    except _INVALID_RESPONSE:
+        return ()
+
+
+def _unreachable_error(error: OSError, endpoint: Endpoint) -> ChatProviderError:
+    """Return the error that a request of the SDKs raises for the same reason."""
+    import httpx2  # slow to import
+
+    reason = error.reason if isinstance(error, URLError) else error
+    kind = httpx2.ConnectTimeout if isinstance(reason, TimeoutError) else httpx2.ConnectError
+    failure = kind(str(reason))
+    failure.__cause__ = reason if isinstance(reason, OSError) else error
+    return connection_error(failure, endpoint)
 
 
 def _ollama_address(host: str) -> str:
@@ -101,7 +132,10 @@ def _ollama_address(host: str) -> str:
 
 def _probe_server(server: KnownServer) -> DiscoveredServer | None:
     base_url = f"{server.address}/v1"
-    models = _fetch_models(base_url, "", TIMEOUT_S)
+    try:
+        models = _fetch_models(base_url, "", TIMEOUT_S)
+    except (OSError, *_INVALID_RESPONSE):
+        return None
     if not models:
         return None
     match server.name:
@@ -121,8 +155,9 @@ def _probe_server(server: KnownServer) -> DiscoveredServer | None:
 
 
 def _fetch_models(base_url: str, api_key: str, timeout_s: float) -> tuple[AvailableModel, ...]:
+    """Return the listed models. Raises OSError, and _INVALID_RESPONSE for other data than JSON."""
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    data = _fetch_json(f"{base_url.rstrip('/')}/models", headers=headers, timeout_s=timeout_s)
+    data = _request_json(f"{base_url.rstrip('/')}/models", headers=headers, timeout_s=timeout_s)
     entries = data.get("data") if isinstance(data, dict) else None
     models = [
         AvailableModel(
@@ -210,22 +245,35 @@ def _first_int(*candidates: object) -> int | None:
     )
 
 
-def _fetch_json(
+def _fetch_json(url: str, *, body: Mapping[str, Any] | None = None) -> Any:
+    """Return the JSON in the response. None if the request fails or the response isn't JSON."""
+    try:
+        return _request_json(url, body=body)
+    except (OSError, *_INVALID_RESPONSE):
+        return None
+
+
+def _request_json(
     url: str,
     *,
     headers: Mapping[str, str] | None = None,
     body: Mapping[str, Any] | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> Any:
-    """Return the JSON in the response. None if the request fails or the response isn't JSON."""
+    """Return the JSON in the response. Raises OSError, and _INVALID_RESPONSE for other data than JSON."""
     data = None if body is None else json.dumps(body).encode()
     content_type = {"Content-Type": "application/json"} if data is not None else {}
+    request = urllib.request.Request(url, data=data, headers={**(headers or {}), **content_type})
+    with _opener(url).open(request, timeout=timeout_s) as response:
+        return json.loads(_read_body(response, deadline=time.monotonic() + timeout_s))
+
+
+def _read_error(error: HTTPError) -> str:
+    """Return the beginning of the response of a failed request."""
     try:
-        request = urllib.request.Request(url, data=data, headers={**(headers or {}), **content_type})
-        with _opener(url).open(request, timeout=timeout_s) as response:
-            return json.loads(_read_body(response, deadline=time.monotonic() + timeout_s))
-    except (OSError, HTTPException, ValueError, RecursionError):
-        return None
+        return error.read(_MAX_ERROR_BYTES).decode(errors="replace")
+    except (OSError, HTTPException):
+        return ""
 
 
 def _read_body(response: HTTPResponse, *, deadline: float) -> bytes:

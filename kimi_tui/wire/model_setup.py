@@ -99,4 +99,14 @@ class ModelConnected:
     """The server's models, if it doesn't have the requested one."""
 
 
-SetupCommand = FindModels | ConnectModel
+@frozen
+class CancelConnection(BaseCommand):
+    """Cancel a ConnectModel that is being tested: nothing is saved, and there is no reply."""
+
+    scheduling = "immediate"
+
+    id: str
+    """ID of the ConnectModel."""
+
+
+SetupCommand = FindModels | ConnectModel | CancelConnection

@@ -1,5 +1,6 @@
 """Model setup within a session: discovery, connection test, and selection of the model."""
 
+import asyncio
 import json
 import logging
 from pathlib import Path
@@ -12,10 +13,18 @@ from kimi_tui.config.compatible_services import COMPATIBLE_SERVICES
 from kimi_tui.config.loader import read_config, settings_of
 from kimi_tui.config.settings import Settings
 from kimi_tui.wire.events import Notification, SessionInfo
-from kimi_tui.wire.model_setup import ConnectModel, FindModels, ModelConnected, ModelSources
+from kimi_tui.wire.model_setup import (
+    CancelConnection,
+    ConnectModel,
+    FindModels,
+    ModelConnected,
+    ModelSources,
+)
 from tests.engine.fake_front_end import FakeFrontEnd, SessionEnv
 from tests.llm.local_server import model_list, serve_json
 from tests.llm.servers import Fault, OpenAIServer, ScriptedResponse
+from tests.ports import unused_port
+from tests.timeouts import TEST_TIMEOUT_S
 
 KEY = "test-0123456789abcdef"
 
@@ -80,6 +89,47 @@ async def test_an_invalid_key_is_reported_and_nothing_is_saved(home: SessionEnv)
     assert done.hint
     assert not (home.data_dir / "credentials.json").exists()
     assert not (home.data_dir / "config.toml").exists()
+
+
+async def test_a_canceled_attempt_saves_nothing_and_the_next_one_works(home: SessionEnv) -> None:
+    async with (
+        OpenAIServer([Fault.stall_after(0), ScriptedResponse(text="ok")]) as server,
+        home.open_session(settings=Settings()) as front,
+    ):
+        fields = {"provider": "kimi", "model": "m-1", "api_key": KEY, "base_url": server.base_url}
+        front.send(ConnectModel("c1", **fields))
+        async with asyncio.timeout(TEST_TIMEOUT_S):
+            while not server.requests:
+                await asyncio.sleep(0.01)
+        front.send(CancelConnection("c1"))
+        front.send(CancelConnection("unknown"))
+        front.send(ConnectModel("c2", **{**fields, "model": "m-2"}))
+        done = await front.wait_for(ModelConnected)
+        assert (done.id, done.model) == ("c2", "m-2")
+        assert (await wait_for_model(front)).models == ("kimi", "m-2")
+    assert "m-1" not in (home.data_dir / "config.toml").read_text()
+
+
+@pytest.mark.parametrize("service", ["mine", "openrouter"])
+async def test_a_list_of_models_that_cannot_be_read_names_the_reason(home: SessionEnv, service: str) -> None:
+    fields = {"provider": service, "model": "", "api_key": KEY}
+    gemini = {"error": {"code": 400, "message": "API key not valid. Please pass a valid API key."}}
+    with (
+        unused_port() as port,
+        serve_json({"/v1/models": {"error": {"message": "no"}}}, status=401) as denying,
+        serve_json({"/v1/models": [gemini]}, status=400) as invalid,
+        serve_json({}) as without_list,
+    ):
+        async with home.open_session(settings=Settings()) as front:
+            for address in (denying, invalid):
+                done = await connect(front, base_url=f"{address}/v1", **fields)
+                assert "The server rejected the API key" in done.what
+            done = await connect(front, base_url=f"http://127.0.0.1:{port}/v1", **fields)
+            assert "connection refused" in done.what
+            done = await connect(front, base_url=f"{without_list}/v1", **fields)
+            assert done.what == "The server lists no models."
+    assert not (home.data_dir / "config.toml").exists()
+    assert not (home.data_dir / "credentials.json").exists()
 
 
 async def test_a_local_server_needs_no_key_and_reports_the_context_size(home: SessionEnv) -> None:

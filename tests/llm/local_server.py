@@ -10,16 +10,18 @@ from typing import Any
 
 @contextmanager
 def serve_json(
-    answers: Mapping[str, Any], *, text: str = "ok", keys: list[str] | None = None
+    answers: Mapping[str, Any], *, text: str = "ok", keys: list[str] | None = None, status: int = 200
 ) -> Iterator[str]:
     """Yield the address of a server that returns JSON for each path, and `text` for chat completions.
+
+    `status` is that of its responses to GET.
 
     API keys that it receives are appended to `keys`.
     """
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._reply(answers.get(self.path))
+            self._reply(answers.get(self.path), status=status)
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

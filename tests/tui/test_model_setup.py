@@ -8,6 +8,7 @@ import pytest
 from kimi_tui.tui.dialogs.model_setup import ModelSetupDialog
 from kimi_tui.tui.status.banner import Banner
 from kimi_tui.wire.model_setup import (
+    CancelConnection,
     ConnectModel,
     FindModels,
     LocalModel,
@@ -127,6 +128,54 @@ async def test_the_user_can_continue_with_the_demo(open_app: Any) -> None:
         await harness.driver.press("up", "enter")
         await harness.wait_until(lambda: len(harness.app.screen_stack) == 1)
         assert not harness.commands_of(ConnectModel)
+
+
+async def test_escape_cancels_the_attempt_that_is_tested(open_app: Any) -> None:
+    async with open_app(session=DEMO) as harness:
+        await open_setup_dialog(harness)
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: "paste your key" in harness.screen_text())
+        await harness.type_text("secret-key")
+        await harness.driver.press("enter")
+        command = await wait_for_connect_command(harness)
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.commands_of(CancelConnection))
+        assert harness.commands_of(CancelConnection) == [CancelConnection(command.id)]
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: len(harness.app.screen_stack) == 1)
+        assert len(harness.commands_of(CancelConnection)) == 1
+
+
+async def test_a_service_can_be_named_with_the_command_but_not_with_its_key(open_app: Any) -> None:
+    async with open_app(session=DEMO) as harness:
+        await harness.type_text("/login kimi")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(FindModels))
+        harness.engine.send(SOURCES)
+        await harness.wait_until(lambda: "https://api.moonshot.cn/v1" in harness.screen_text())
+        await harness.type_text("key")
+        await harness.driver.press("escape", "escape")
+        await harness.wait_until(lambda: len(harness.app.screen_stack) == 1)
+        await harness.type_text("/login sk-12345")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: isinstance(harness.app.screen, ModelSetupDialog))
+        await harness.wait_until(lambda: "Ollama" in harness.screen_text())
+        assert "sk-12345" not in harness.screen_text()
+
+
+async def test_a_rejected_key_of_a_server_gets_the_focus(open_app: Any) -> None:
+    async with open_app(session=DEMO, size=(80, 24)) as harness:
+        dialog = await open_setup_dialog(harness)
+        await harness.driver.press("up", "up", "enter")
+        await harness.wait_until(lambda: "leave empty if not required" in harness.screen_text())
+        await harness.type_text("http://localhost:9/v1")
+        await harness.driver.press("tab")
+        await harness.type_text("key")
+        await harness.driver.press("enter")
+        command = await wait_for_connect_command(harness)
+        harness.engine.send(ModelConnected(command.id, what="The server rejected the API key."))
+        await harness.wait_until(lambda: "rejected the API key" in harness.screen_text())
+        assert harness.app.focused is dialog.key_field
 
 
 async def test_escape_returns_to_the_list_and_then_closes_the_dialog(open_app: Any) -> None:

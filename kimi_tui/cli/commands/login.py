@@ -110,7 +110,10 @@ async def _add_reported_details(connection: ProviderConnection) -> ProviderConne
     """Return `connection` with the details that its server reports of the model."""
     from kimi_tui.llm.model_discovery import fetch_models
 
-    models = await fetch_models(connection.base_url or "", api_key=connection.api_key)
+    try:
+        models = await fetch_models(connection.base_url or "", api_key=connection.api_key)
+    except KimiTuiError:  # the model works, so its details are optional
+        models = ()
     reported = next((it for it in models if it.name == connection.model), None)
     if reported is None:
         return replace(connection, max_context_size=known_context_size(connection.model))

@@ -62,6 +62,8 @@ class ModelSetup:
         self._wire = wire
         self._environ = environ
         self._connect_lock = asyncio.Lock()
+        self._attempts: dict[str, asyncio.Task[None]] = {}
+        """Attempts that can be canceled, by ID. Once a connection is being saved, it can't be canceled."""
 
     async def find_models(self) -> None:
         """Send the available models. Raises ConfigError if stored keys can't be read."""
@@ -70,9 +72,14 @@ class ModelSetup:
         self._wire.send(ModelSources(services, await self._find_servers()))
 
     async def connect(self, command: ConnectModel) -> None:
-        """Try to connect a model, and send the result. Raises ConfigError if stored keys can't be read."""
-        async with self._connect_lock:
-            self._wire.send(await self._try_connect(command))
+        """Try to connect a model, and send the result unless the attempt is canceled."""
+        async with self._connect_lock, asyncio.TaskGroup() as group:
+            self._attempts[command.id] = group.create_task(self._connect_and_report(command))
+
+    def cancel(self, id_: str) -> None:
+        """Cancel the attempt with that ID: nothing is saved."""
+        if (attempt := self._attempts.pop(id_, None)) is not None:
+            attempt.cancel()
 
     # discovery
 
@@ -124,9 +131,13 @@ class ModelSetup:
 
     # connection
 
-    async def _try_connect(self, request: ConnectModel) -> ModelConnected:
-        from kimi_tui.llm.connection_test import UnknownModel
+    async def _connect_and_report(self, command: ConnectModel) -> None:
+        try:
+            self._wire.send(await self._try_connect(command))
+        finally:
+            self._attempts.pop(command.id, None)
 
+    async def _try_connect(self, request: ConnectModel) -> ModelConnected:
         try:
             register_secrets([request.api_key.strip()])
             key = normalize_key(request.api_key)
@@ -137,11 +148,6 @@ class ModelSetup:
             if service is not None:
                 return await self._connect_compatible_service(request, service, key)
             return await self._connect_custom_server(request, key)
-        except UnknownModel as error:
-            available = await self._list_available_models(request)
-            return ModelConnected(
-                request.id, what=error.what, hint=error.hint, choices=tuple(it.name for it in available)
-            )
         except KimiTuiError as error:
             return ModelConnected(request.id, what=error.what, hint=error.hint)
 
@@ -179,7 +185,7 @@ class ModelSetup:
         self, request: ConnectModel, key: str, *, key_variable: str = ""
     ) -> ModelConnected:
         base_url = _parse_api_address(request.base_url)
-        available = await self._list_available_models(replace(request, api_key=key))
+        available = await _list_models(None, base_url, key, is_optional=bool(request.model.strip()))
         names = tuple(it.name for it in available)
         model = request.model.strip() or (names[0] if len(names) == 1 else "")
         if not model:
@@ -207,16 +213,17 @@ class ModelSetup:
     async def _finish_connection(
         self, id_: str, connection: ProviderConnection, known: KnownProvider | None, key: str, address: str
     ) -> ModelConnected:
-        from kimi_tui.llm.connection_test import check_model
+        from kimi_tui.llm.connection_test import UnknownModel, check_model
 
-        await check_model(
-            ProviderSettings(
-                kind=_kind(known, connection.base_url),
-                model=connection.model,
-                base_url=address,
-                api_key=key,
-            )
+        settings = ProviderSettings(
+            kind=_kind(known, connection.base_url), model=connection.model, base_url=address, api_key=key
         )
+        try:
+            await check_model(settings)
+        except UnknownModel as error:
+            names = tuple(it.name for it in await _list_models(known, address, key, is_optional=True))
+            return ModelConnected(id_, what=error.what, hint=error.hint, choices=names)
+        self._attempts.pop(id_, None)
         name = await asyncio.to_thread(
             save_provider,
             connection,
@@ -255,18 +262,24 @@ class ModelSetup:
         stored = await asyncio.to_thread(Credentials(self._options.data_dir).read)
         return stored[known.name].api_key if known.name in stored else ""
 
-    async def _list_available_models(self, request: ConnectModel) -> "tuple[AvailableModel, ...]":
-        from kimi_tui.llm.model_discovery import fetch_models
 
-        known = known_service(request.provider)
-        if known is not None and known.name == "anthropic":
-            return ()  # its list requires other headers, and its model names are known
-        if known is None:
-            address = _parse_api_address(request.base_url)
-        else:
-            address = request.base_url.strip() or self._default_address(known)
-        key = request.api_key.strip() or (await self._find_key(known) if known is not None else "")
+async def _list_models(
+    known: KnownProvider | None, address: str, key: str, *, is_optional: bool
+) -> "tuple[AvailableModel, ...]":
+    """Return the server's models. If the list `is_optional`, a failure is an empty list.
+
+    Raises KimiTuiError.
+    """
+    from kimi_tui.llm.model_discovery import fetch_models
+
+    if known is not None and known.name == "anthropic":
+        return ()  # its list requires other headers, and its model names are known
+    try:
         return await fetch_models(address, api_key=key)
+    except KimiTuiError:
+        if is_optional:
+            return ()
+        raise
 
 
 def _kind(known: KnownProvider | None, base_url: str | None) -> ProviderKind:

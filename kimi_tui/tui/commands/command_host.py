@@ -107,8 +107,8 @@ class CommandDialogs(Protocol):
         """Open a text in the pager."""
         ...
 
-    async def connect_model(self) -> None:
-        """Let the user connect a model."""
+    async def connect_model(self, service: str) -> None:
+        """Let the user connect a model, of that service if it isn't empty."""
         ...
 
     async def open_settings(self) -> None:

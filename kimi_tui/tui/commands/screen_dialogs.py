@@ -108,11 +108,13 @@ class ScreenDialogs:
             Pager(title=title, text=text, copier=self._host, key_labels=self._key_labels)
         )
 
-    async def connect_model(self) -> None:
-        """Let the user connect a model."""
+    async def connect_model(self, service: str) -> None:
+        """Let the user connect a model, of that service if it isn't empty."""
         from kimi_tui.tui.dialogs.model_setup import ModelSetupDialog  # rarely used
 
-        if message := await self._screen.app.push_screen_wait(ModelSetupDialog(**self._source)):
+        if message := await self._screen.app.push_screen_wait(
+            ModelSetupDialog(service=service, **self._source)
+        ):
             self._host.notify(message)
 
     async def open_settings(self) -> None:

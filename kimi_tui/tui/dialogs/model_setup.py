@@ -20,6 +20,7 @@ from kimi_tui.tui.keys.tables import SETUP_KEYS
 from kimi_tui.tui.widgets.action_button import ActionButton
 from kimi_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kimi_tui.wire.model_setup import (
+    CancelConnection,
     ConnectModel,
     FindModels,
     LocalModel,
@@ -57,8 +58,10 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
     address_field = getters.query_one("#setup-address", Input)
     model_field = getters.query_one("#setup-model", Input)
 
-    def __init__(self, **source: Unpack[StateSource]) -> None:
+    def __init__(self, *, service: str = "", **source: Unpack[StateSource]) -> None:
+        """`service` is the name of the service whose form opens."""
         super().__init__(**source)
+        self._service = service
         self._model_sources = self._host.state.replies.model_sources
         self._last_result = self._host.state.replies.model_connected
         self._selected_source: ModelSource | None = None
@@ -94,6 +97,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         """Request the available sources and watch for the engine's replies."""
         self.watch(self._owner, "state", self._update_from_state, init=False)
         self._list_sources()
+        self._open_requested_service()
         self._host.command(FindModels())
 
     # from the engine
@@ -103,6 +107,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
             self._model_sources = state.replies.model_sources
             if self._selected_source is None:
                 self._list_sources()
+                self._open_requested_service()
         if state.replies.model_connected is not self._last_result:
             self._last_result = state.replies.model_connected
             if self._last_result is not None and self._last_result.id == self._attempt_id:
@@ -120,9 +125,8 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
             self._show_models([Choice(value=name, label=name) for name in result.choices])
             self.set_focus(self.model_field)
         else:
-            self.set_focus(
-                self.address_field if isinstance(self._selected_source, CustomServer) else self.key_field
-            )
+            no_key = isinstance(self._selected_source, CustomServer) and not self.key_field.value
+            self.set_focus(self.address_field if no_key else self.key_field)
 
     # the list of sources
 
@@ -147,6 +151,13 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         self.choices.show(choices)
         self.choices.highlighted = min(highlighted, len(choices) - 1)
         self._show_message(tr("Searching for local servers …") if sources.looking else "")
+
+    def _open_requested_service(self) -> None:
+        services = self._model_sources.services if self._model_sources is not None else ()
+        service = next((it for it in services if it.name == self._service), None)
+        if service is not None:
+            self._service = ""
+            self._open(service)
 
     def _skip_label(self) -> str:
         return tr("Continue with the demo") if self._host.state.is_demo else tr("Cancel")
@@ -322,6 +333,8 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         if self._selected_source is None:
             self.dismiss(None)
         else:
+            if self._attempt_id:
+                self._host.command(CancelConnection(self._attempt_id))
             self._attempt_id = ""
             self._list_sources()
 
