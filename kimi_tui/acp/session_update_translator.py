@@ -32,6 +32,7 @@ from kimi_tui.base.content_parts import (
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.frontend.text.timeline import saved_versions_note, saved_versions_text
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.display_blocks import TodoItem
@@ -324,12 +325,16 @@ def _notice_text(event: _NoticeEvent) -> str:
             return f"*Compacted the conversation from {before:,} to {after:,} tokens.*"
         case Reverted(to=to, files=files, reason=reason) if reason in ("user", "undo", "redo", "switch"):
             changed = "".join(f"\n- {sanitize_line(file)}" for file in files)
-            return f"*{_revert_headline(reason, to)}*" + (f"\n\nFiles changed:{changed}" if changed else "")
+            return (
+                f"*{_revert_headline(reason, to)}*"
+                + (f"\n\nFiles changed:{changed}" if changed else "")
+                + (f"\n\n{sanitize_line(saved)}" if (saved := saved_versions_text(event)) else "")
+            )
         case RevertPlan(to=to, files=files, note=note, remarks=remarks):
             lines = [f"- {file.action}: {sanitize_line(file.names)}" for file in files] or [
                 "No files change."
             ]
-            lines += map(sanitize_line, (note, *remarks))
+            lines += map(sanitize_line, (note, *remarks, saved_versions_note(event)))
             return f"Preview: revert to checkpoint {to}\n\n" + "\n".join(lines).rstrip()
         case BtwBegin(question=question):
             return f"*Side question:* {sanitize_line(question)}"

@@ -94,6 +94,8 @@ class Reverted:
     """The user's note for the model."""
     kept: tuple[str, ...] = ()
     """Files of the plan that are unchanged: kept, in conflict, or not selected."""
+    saved: tuple[str, ...] = ()
+    """Files of which a version of the user's was replaced. The checkpoint `from_` contains it."""
 
 
 @frozen
@@ -173,6 +175,10 @@ class PlannedFile:
     """The old name that the file or directory gets back, whatever the action is; empty if there is none."""
     is_on_request: bool = False
     """Whether its diff and hunks are missing because they are sent only on request, by ReadPlannedFile."""
+    is_saved: bool = False
+    """Whether the current content has changes of the user's that can be replaced. The checkpoint `saved_in`
+    of the plan then contains it.
+    """
 
     @property
     def names(self) -> str:
@@ -200,6 +206,10 @@ class RevertPlan:
     """What the user should know besides, such as changes that the revert doesn't affect."""
     id: str = ""
     """Names the plan in ReadPlannedFile; empty without files."""
+    saved_in: int | None = None
+    """The checkpoint of the current state, which the revert creates first. It gets a higher number if there
+    are other checkpoints before that. None without files.
+    """
 
 
 @frozen

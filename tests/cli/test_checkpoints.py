@@ -151,7 +151,7 @@ def test_hunks_and_choices_of_a_revert_are_listed_and_chosen(program: Program) -
     printed = program.run("checkpoints", "revert", first, "--dry-run").stdout
     plan = [line.strip() for line in printed.splitlines()]
     assert "choices: mine, merge (default), checkpoint" in plan
-    assert plan[-3:-1] == ["hunk 1: line 1  +1 −1", "hunk 2: line 5  +1 −1"]
+    assert plan[-4:-2] == ["hunk 1: line 1  +1 −1", "hunk 2: line 5  +1 −1"]
 
     revert = ("checkpoints", "revert", first, "--yes")
     for option, value, message in (
@@ -166,6 +166,35 @@ def test_hunks_and_choices_of_a_revert_are_listed_and_chosen(program: Program) -
     assert (program.work_dir / "a.py").read_text() == "agent\nmine\n"
     program.run("checkpoints", "undo", "--yes")
     assert (program.work_dir / "f").read_text() == "one\n2\n3\n4\nfive\n"
+
+
+def test_a_replaced_version_is_named_read_and_restored(program: Program) -> None:
+    make_session(program)
+    program.script(script("text: fine"))
+    (program.work_dir / "mine").write_text("mine\nmore, but by me\n")
+    assert program.run("-y", "--continue", "-p", "go on").exit_code == 0
+    first = program.run("checkpoints", "list").stdout.splitlines()[-1].split()[0]
+    options = ("--scope", "files", "--choose", "mine=checkpoint")
+
+    plan = program.run("checkpoints", "revert", first, "--dry-run", "--json", *options)
+    planned = json.loads(plan.stdout)
+    saved_in = str(planned["saved_in"])
+    assert [file["path"] for file in planned["files"] if file["is_saved"]] == ["mine"]
+    printed = program.run("checkpoints", "revert", first, "--yes", *options).stdout
+    show = ("checkpoints", "show", saved_in, "mine")
+    restore = ("checkpoints", "revert", saved_in, "--scope", "files", "--only")
+    assert f"is saved in checkpoint {saved_in}. To read it: kimi-tui {' '.join(show[:3])} FILE" in printed
+    assert f"Your version of mine is saved in checkpoint {saved_in}." in printed
+    assert f"to restore it: kimi-tui {' '.join(restore)} mine" in printed
+    assert (program.work_dir / "mine").read_text() == "mine\n"
+
+    assert program.run(*show).stdout == "mine\nmore, but by me\n"
+    failed = program.run(*show[:3], "none")
+    assert (failed.exit_code != 0, failed.stdout) == (True, "")
+    assert f"Checkpoint {saved_in} has no file none." in failed.stderr
+    results = program.run(*restore, "mine", "--yes", "--json").stdout.splitlines()
+    assert json.loads(results[1])["files"] == ["mine"]
+    assert (program.work_dir / "mine").read_text() == "mine\nmore, but by me\n"
 
 
 def test_bisect_prints_the_step_its_diff_and_the_commands_for_it(program: Program) -> None:

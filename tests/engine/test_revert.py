@@ -317,6 +317,33 @@ async def test_a_plan_lists_hunks_and_choices_which_a_revert_takes(work_dir: Pat
         assert read_files(work_dir) == before
 
 
+async def test_a_version_of_the_users_that_is_replaced_is_saved_named_and_restored_alone(
+    work_dir: Path, data_dir: Path
+) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await run_turns(client, work_dir)
+        start = prompt_checkpoint(client, 0)
+        plan = await client.run_command(PlanRevert(start, "files"), RevertPlan)
+        assert {file.path for file in plan.files if file.is_saved} == {"a.py", "user.txt"}
+        choices = (FileChoice("a.py", "checkpoint"),)
+        reverted = await client.run_command(Revert(start, "files", choices=choices), Reverted)
+        assert (reverted.from_, reverted.saved) == (plan.saved_in, ("a.py",))
+        assert not (work_dir / "a.py").exists()
+
+        await client.run_command(RunSlash(f"revert {plan.saved_in} files --only a.py"), Reverted)
+        assert (work_dir / "a.py").read_text() == "print(1)\nprint(2)\n"
+        assert (work_dir / "README.md").read_text() == "readme\n"
+        assert (work_dir / "user.txt").read_text() == "mine\n"
+
+
+async def test_a_merge_replaces_no_version_of_the_users(work_dir: Path, data_dir: Path) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await run_turns(client, work_dir)
+        reverted = await client.run_command(Revert(prompt_checkpoint(client, 0), "files"), Reverted)
+        assert "a.py" in reverted.files
+        assert reverted.saved == ()
+
+
 async def test_a_file_with_a_choice_that_changed_since_the_plan_is_left_alone_and_named(
     work_dir: Path, data_dir: Path
 ) -> None:

@@ -34,6 +34,7 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.permissions import PermissionList, PermissionRule
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, Question, QuestionOption, QuestionRequest
+from kimi_tui.wire.timeline import PlannedFile, Reverted, RevertPlan
 from tests.tui.conftest import SESSION
 from tests.tui.test_fleet import create_fleet
 from tests.wire.hostile_messages import assert_harmless, every_message
@@ -335,6 +336,19 @@ async def test_a_revert_is_previewed_and_runs_after_confirmation(open_linear_app
             "revert 3 --dry-run",
             "revert 3",
         ]
+
+
+async def test_a_plan_and_its_result_name_where_a_replaced_version_is_saved(open_linear_app: Any) -> None:
+    file = PlannedFile("a.py", "conflict", removed=1, ticked=False, is_saved=True)
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        driver.engine.send(RevertPlan(3, "user", (file,), saved_in=8))
+        driver.engine.send(Reverted(3, 8, "user", files=("a.py",), scope="files", saved=("a.py",)))
+        restore = "/revert 8 files --only"
+        await driver.wait_until(lambda: f"{restore} a.py" in driver.lines.text)
+        assert (
+            f"it is saved in checkpoint 8. /diff 8 shows it, {restore} FILE restores it." in driver.lines.text
+        )
 
 
 @pytest.mark.parametrize(

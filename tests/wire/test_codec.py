@@ -90,7 +90,7 @@ def test_content_parts_share_one_type_name() -> None:
 
 def test_a_revert_has_the_key_from_as_in_the_protocol() -> None:
     payload = encode(Reverted(1, 2, "undo"))["payload"]
-    assert payload == {"to": 1, "from": 2, "reason": "undo", "files": [], "note": "", "kept": []}
+    assert payload == {"to": 1, "from": 2, "reason": "undo", "files": [], "note": "", "kept": [], "saved": []}
 
 
 def test_unset_fields_are_omitted() -> None:

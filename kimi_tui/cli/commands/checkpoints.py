@@ -14,7 +14,13 @@ from kimi_tui.base.errors import SessionError, UsageError
 from kimi_tui.base.json_codec import to_jsonable
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import data_dir
-from kimi_tui.cli.commands.diff_output import print_comparison, print_patch, print_plan
+from kimi_tui.cli.commands.diff_output import (
+    print_comparison,
+    print_content,
+    print_patch,
+    print_plan,
+    print_saved_versions,
+)
 from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.commands.session_access import (
     PlanCommand,
@@ -27,6 +33,7 @@ from kimi_tui.cli.commands.session_access import (
     open_session_for_command,
     open_workspaces,
     patch_of,
+    read_saved_file,
 )
 from kimi_tui.cli.run_paths import current_dir
 from kimi_tui.cli.startup_prompts import confirm
@@ -74,6 +81,7 @@ HunksOption = Annotated[
     list[str] | None,
     typer.Option("--hunks", metavar="FILE=1,3", help="Change only these hunks of FILE; repeatable."),
 ]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print preview and result as a JSON object each.")]
 _SCOPES: tuple[RevertScope, ...] = get_args(RevertScope)
 
 
@@ -130,6 +138,16 @@ def diff(
 
 
 @app.command()
+def show(
+    number: Annotated[int, typer.Argument(metavar="N", help="Checkpoint.")],
+    path: Annotated[str, typer.Argument(metavar="FILE", help="File, as in `diff` and in previews.")],
+    session_id: SessionOption = None,
+) -> None:
+    """Print a file as it was at a checkpoint."""
+    print_content(read_saved_file(find_session(session_id), number, path))
+
+
+@app.command()
 def bisect(
     command: Annotated[
         list[str],
@@ -158,6 +176,7 @@ def revert(
     note: Annotated[str, typer.Option(metavar="TEXT", help="Add a note for the model.")] = "",
     dry_run: DryRunOption = False,
     assume_yes: YesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Revert to just before a checkpoint, keeping your own changes."""
     parsed_scope = _parse_scope(scope)
@@ -169,6 +188,7 @@ def revert(
         msg("Revert to checkpoint {checkpoint}", checkpoint=to),
         dry_run=dry_run,
         assume_yes=assume_yes,
+        as_json=as_json,
     )
 
 
@@ -180,6 +200,7 @@ def undo(
     hunks: HunksOption = None,
     dry_run: DryRunOption = False,
     assume_yes: YesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Undo the last revert."""
     command = Undo(to_paths(only), parse_file_choices(choose or (), hunks or ()))
@@ -190,6 +211,7 @@ def undo(
         "Undo the last revert",
         dry_run=dry_run,
         assume_yes=assume_yes,
+        as_json=as_json,
     )
 
 
@@ -201,6 +223,7 @@ def redo(
     hunks: HunksOption = None,
     dry_run: DryRunOption = False,
     assume_yes: YesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Redo the last undone revert."""
     command = Redo(to_paths(only), parse_file_choices(choose or (), hunks or ()))
@@ -211,6 +234,7 @@ def redo(
         "Redo the last undone revert",
         dry_run=dry_run,
         assume_yes=assume_yes,
+        as_json=as_json,
     )
 
 
@@ -229,6 +253,7 @@ def switch(
     hunks: HunksOption = None,
     dry_run: DryRunOption = False,
     assume_yes: YesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Switch to another branch."""
     command = SwitchBranch(
@@ -241,6 +266,7 @@ def switch(
         msg("Switch to branch {branch}", branch=branch),
         dry_run=dry_run,
         assume_yes=assume_yes,
+        as_json=as_json,
     )
 
 
@@ -325,12 +351,21 @@ def run_revert(
     *,
     dry_run: bool,
     assume_yes: bool,
+    as_json: bool = False,
 ) -> None:
     """Print the plan, ask, and change the files. Raises KimiTuiError."""
     if not (dry_run or assume_yes or sys.stdin.isatty()):
         raise UsageError("Can't ask for confirmation: standard input isn't a terminal.", hint="Add --yes.")
     asyncio.run(
-        _plan_and_revert(session_id, plan, revert_command, question, dry_run=dry_run, assume_yes=assume_yes)
+        _plan_and_revert(
+            session_id,
+            plan,
+            revert_command,
+            question,
+            dry_run=dry_run,
+            assume_yes=assume_yes,
+            as_json=as_json,
+        )
     )
 
 
@@ -342,12 +377,20 @@ async def _plan_and_revert(
     *,
     dry_run: bool,
     assume_yes: bool,
+    as_json: bool = False,
 ) -> None:
     async with open_session_for_command(find_session(session_id)) as access:
-        print_plan(await access.plan(plan))
+        planned = await access.plan(plan)
+        if as_json:
+            typer.echo(json.dumps(to_jsonable(planned), ensure_ascii=False))
+        else:
+            print_plan(planned)
         if dry_run or not (assume_yes or confirm(question)):
             return
         reverted = await access.revert(revert_command)
+        if as_json:
+            typer.echo(json.dumps(to_jsonable(reverted), ensure_ascii=False))
+            return
         count = len(reverted.files)
         if count == 1:
             print_line(msg("Now at checkpoint {checkpoint}; 1 file changed.", checkpoint=reverted.to))
@@ -359,6 +402,7 @@ async def _plan_and_revert(
                     count=count,
                 )
             )
+        print_saved_versions(reverted)
 
 
 async def _run_bisect(session_id: str | None, command: str) -> BisectResult:

@@ -215,6 +215,11 @@ async def patch_of(session: Session, before: int, after: int | None) -> Patch:
         return _open_timeline(session, EventList()).build_patch(before, after)
 
 
+def read_saved_file(session: Session, checkpoint: int, path: str) -> bytes:
+    """Return the content of a file at a checkpoint. Raises KimiTuiError."""
+    return _open_timeline(session, EventList()).read_stored_file(checkpoint, path)
+
+
 def _open_timeline(session: Session, events: EventList) -> ReadOnlyTimeline:
     conversation = ReadOnlyConversation(session.context_file)
     return ReadOnlyTimeline(conversation=conversation, session=session, data_dir=data_dir(), sender=events)

@@ -55,7 +55,7 @@ class TimelineLists(Protocol):
 
 
 def _parse_revert(argument: str) -> TimelineCommand:
-    words, choices = _take_choices(argument)
+    words, choices, only = _take_choices(argument)
     is_dry_run = _DRY_RUN in words
     numbers = _parse_numbers(words)
     scopes = [scope for scope in _SCOPES if scope in words]
@@ -70,21 +70,22 @@ def _parse_revert(argument: str) -> TimelineCommand:
             ),
         )
     scope = scopes[0] if scopes else "both"
-    return PlanRevert(numbers[0], scope) if is_dry_run else Revert(numbers[0], scope, choices=choices)
+    return PlanRevert(numbers[0], scope) if is_dry_run else Revert(numbers[0], scope, only, choices=choices)
 
 
 def _parse_undo(argument: str) -> TimelineCommand:
-    words, choices = _take_choices(argument)
-    return PlanRevert("undo") if _is_dry_run("undo", words) else Undo(choices=choices)
+    words, choices, only = _take_choices(argument)
+    return PlanRevert("undo") if _is_dry_run("undo", words) else Undo(only, choices)
 
 
 def _parse_redo(argument: str) -> TimelineCommand:
-    words, choices = _take_choices(argument)
-    return PlanRevert("redo") if _is_dry_run("redo", words) else Redo(choices=choices)
+    words, choices, only = _take_choices(argument)
+    return PlanRevert("redo") if _is_dry_run("redo", words) else Redo(only, choices)
 
 
-def _take_choices(argument: str) -> tuple[list[str], tuple[FileChoice, ...]]:
-    """Split an argument into its values without `--choose` and `--hunks`, and the choices in these.
+def _take_choices(argument: str) -> tuple[list[str], tuple[FileChoice, ...], tuple[str, ...] | None]:
+    """Split an argument into its values without `--choose`, `--hunks` and `--only`, the choices in the
+    first two, and the files of the last one; None for those that the plan selects.
 
     Raises UsageError.
     """
@@ -92,7 +93,7 @@ def _take_choices(argument: str) -> tuple[list[str], tuple[FileChoice, ...]]:
         words = shlex.split(argument)
     except ValueError:
         words = argument.split()
-    options: dict[str, list[str]] = {"--choose": [], "--hunks": []}
+    options: dict[str, list[str]] = {"--choose": [], "--hunks": [], "--only": []}
     rest: list[str] = []
     while words:
         word = words.pop(0)
@@ -103,7 +104,8 @@ def _take_choices(argument: str) -> tuple[list[str], tuple[FileChoice, ...]]:
             options[name].append(value)
         else:
             rest.append(word)
-    return rest, parse_file_choices(options["--choose"], options["--hunks"])
+    choices = parse_file_choices(options["--choose"], options["--hunks"])
+    return rest, choices, tuple(options["--only"]) or None
 
 
 def _is_dry_run(name: str, words: Sequence[str]) -> bool:
@@ -120,7 +122,7 @@ def _is_dry_run(name: str, words: Sequence[str]) -> bool:
 
 
 def _parse_switch(argument: str) -> TimelineCommand:
-    words, choices = _take_choices(argument)
+    words, choices, only = _take_choices(argument)
     is_dry_run = _DRY_RUN in words
     numbers = _parse_numbers(words)
     if len(numbers) not in {1, 2} or len(words) != is_dry_run + len(numbers):
@@ -133,7 +135,7 @@ def _parse_switch(argument: str) -> TimelineCommand:
     to = numbers[1] if len(numbers) == 2 else None
     if is_dry_run:
         return PlanSwitch(numbers[0], to)
-    return SwitchBranch(numbers[0], to, choices=choices)
+    return SwitchBranch(numbers[0], to, paths=only, choices=choices)
 
 
 def _parse_fork(argument: str) -> TimelineCommand:

@@ -51,6 +51,13 @@ class FileSelection:
         by_item = {item.path: self.choices.get(_name(item)) for item in plan.items}
         return {path: choice for path, choice in by_item.items() if choice and not choice.keeps_file}
 
+    def replaces_user_version(self, item: PlanItem) -> bool:
+        """Return whether an executed item has replaced a version with changes of the user's."""
+        decision = self.choices.get(_name(item))
+        if not item.is_saved or (decision is not None and decision.choice is not None):
+            return item.is_saved and decision is not None and decision.choice == "checkpoint"
+        return item.action in ("conflict", "keep")
+
     def _selects(self, item: PlanItem) -> bool:
         return item.is_selected if self.paths is None else _name(item) in self.paths
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
+from kimi_tui.engine.files.coverage import unique_path
 from kimi_tui.engine.session.notices import build_notice
 from kimi_tui.engine.timeline.commands import format_branch, format_checkpoint
 from kimi_tui.engine.timeline.compare import build_comparison, find_differences, resolve_states
@@ -180,6 +181,32 @@ class ReadOnlyTimeline:
         history = self.open_history(tree)
         first, *second = states
         return history.patch(first, second[0] if second else history.newest or first)
+
+    def read_stored_file(self, checkpoint: int, path: str) -> bytes:
+        """Return the content of a file at a checkpoint, by the path that plans show. Blocks.
+
+        Raises: KimiTuiError.
+        """
+        from kimi_tui.history.snapshots.blob_store import BlobMissing
+        from kimi_tui.history.snapshots.manifest import ManifestMissing
+
+        _, tree = self._read_tree()
+        states = resolve_states(tree, checkpoint, checkpoint)
+        if isinstance(states, Comparison):
+            raise KimiTuiError(states.note, hint="Choose another checkpoint.")
+        history = self.open_history(tree)
+        missing = KimiTuiError(
+            msg("Checkpoint {checkpoint} has no file {path}.", checkpoint=checkpoint, path=path),
+            hint="Name it as `kimi-tui checkpoints diff` does.",
+        )
+        try:
+            entries = history.manifests.entries(states[0]).items()
+            entry = next((it for name, it in entries if unique_path(name) == path), None)
+            if entry is None or entry.kind != "file":
+                raise missing
+            return history.blobs.read(entry.ref)
+        except (BlobMissing, ManifestMissing) as error:
+            raise missing from error
 
     def read_tree(self) -> CheckpointTree:
         """Return the tree of all branches. Blocks. Raises SessionError."""

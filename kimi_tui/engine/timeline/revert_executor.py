@@ -176,6 +176,11 @@ class RevertExecutor:
                 prompt=prompt,
                 note=note,
                 kept=tuple(display_item_path(item) for item in items if item.path not in done),
+                saved=tuple(
+                    display_item_path(item)
+                    for item in items
+                    if item.path in done and selection.replaces_user_version(item)
+                ),
             )
         )
         kind: CheckpointKind = "dmail" if note else "revert"

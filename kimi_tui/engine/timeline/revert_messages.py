@@ -78,6 +78,7 @@ def build_file_without_diff(item: PlanItem) -> PlannedFile:
         choice=item.default_choice if item.versions else None,
         renamed_to=_display_as(item, item.renamed_to) if item.renamed_to else "",
         is_on_request=item.action != "not covered",
+        is_saved=item.is_saved,
     )
 
 

@@ -111,6 +111,7 @@ class RevertPlanBuilder:
                 turns,
                 plan.remarks if plan is not None else (),
                 self._shown_plans.add(plan) if plan is not None else "",
+                self._targets.next_checkpoint if plan is not None else None,
             )
         )
 

@@ -60,6 +60,11 @@ class RevertTargets:
         self._session = session
         self._context = context
 
+    @property
+    def next_checkpoint(self) -> int:
+        """The number of the next checkpoint."""
+        return self._context.n_checkpoints
+
     async def for_checkpoint(self, number: int, scope: RevertScope) -> RevertTarget:
         """Return the target just before a checkpoint on any branch."""
         tree = await self._context.tree()

@@ -1,5 +1,6 @@
 """Text of plans, comparisons, patches, reverts and forks."""
 
+import shlex
 from collections.abc import Sequence
 from typing import assert_never
 
@@ -43,10 +44,41 @@ def plan_text(plan: RevertPlan) -> tuple[str, str]:
     if plan.note or not lines:
         lines.insert(0, translate_message(plan.note) or tr("No files change."))
     lines += map(translate_message, plan.remarks)
+    if saved := saved_versions_note(plan):
+        lines.append(saved)
     if plan.commands:
         lines.append(tr("Other effects of these commands are not reverted:"))
         lines += [f"  $ {command}" for command in plan.commands]
     return _headline(plan), "\n".join(lines)
+
+
+def saved_versions_note(plan: RevertPlan) -> str:
+    """Return where the user's versions of replaced files are saved; empty if there are no such files."""
+    if plan.saved_in is None or not any(file.is_saved for file in plan.files):
+        return ""
+    return tr(
+        "If you replace your version of a file, it is saved in checkpoint {number}. /diff {number} shows it, "
+        "/revert {number} files --only FILE restores it.",
+        number=plan.saved_in,
+    )
+
+
+def saved_versions_text(reverted: Reverted) -> str:
+    """Return where a revert has saved the user's versions of files; empty if it has replaced none."""
+    if not reverted.saved:
+        return ""
+    return tr(
+        "Your version is saved in checkpoint {number}: {files}. To restore it: {command}",
+        number=reverted.from_,
+        files=_format_paths(reverted.saved),
+        command=restore_saved_command(reverted),
+    )
+
+
+def restore_saved_command(reverted: Reverted) -> str:
+    """Return the command that restores the user's version of a replaced file, the only one or any."""
+    path = shlex.quote(reverted.saved[0]) if len(reverted.saved) == 1 else "FILE"
+    return f"/revert {reverted.from_} files --only {path}"
 
 
 def file_option_lines(file: PlannedFile) -> list[str]:
@@ -129,6 +161,8 @@ def revert_text(reverted: Reverted) -> tuple[str, str]:
         lines.append(tr("Files changed: {files}", files=_format_paths(reverted.files)))
     if reverted.kept:
         lines.append(tr("Files kept: {files}", files=_format_paths(reverted.kept)))
+    if saved := saved_versions_text(reverted):
+        lines.append(saved)
     return _revert_headline(reverted), "\n".join(lines)
 
 

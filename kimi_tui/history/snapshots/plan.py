@@ -93,6 +93,13 @@ class PlanItem:
         return "merge" if self.action == "merge" else "mine"
 
     @property
+    def is_saved(self) -> bool:
+        """Whether it can replace a version with changes of the user's, which is stored before."""
+        if self.now is None or self.now.kind not in ("file", "link"):
+            return False
+        return self.action in ("conflict", "keep") or bool(self.versions)
+
+    @property
     def is_selectable(self) -> bool:
         """Whether it can be executed."""
         return self.action != "not covered"

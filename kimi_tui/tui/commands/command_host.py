@@ -30,11 +30,13 @@ class TimelineNavigator(Protocol):
         """Show the pane with the checkpoint of this number highlighted."""
         ...
 
-    def revert_to_number(self, number: int | None, *, scope: RevertScope = "both", note: str = "") -> None:
+    def revert_to_number(
+        self, number: int | None, *, scope: RevertScope = "both", note: str = "", only: str = ""
+    ) -> None:
         """Show the plan of a revert to a checkpoint, by default the last prompt, and run it if the user
         confirms.
 
-        `note` is a message for the model.
+        `note` is a message for the model. With `only`, only this file is restored.
         """
         ...
 

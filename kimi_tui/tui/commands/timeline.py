@@ -1,5 +1,7 @@
 """Timeline commands. Each shows a preview of its changes in a dialog first."""
 
+import contextlib
+import shlex
 from typing import Literal, get_args
 
 from kimi_tui.frontend.text.bisect import bisect_headline, bisect_offers
@@ -12,6 +14,7 @@ from kimi_tui.wire.timeline import RevertScope
 
 _DRY_RUN = "--dry-run"
 _LAST = "last"
+_ONLY = " --only "
 _SCOPES = get_args(RevertScope)
 
 
@@ -25,26 +28,38 @@ async def _timeline(host: CommandHost, argument: str) -> None:
 
 
 async def _revert(host: CommandHost, argument: str) -> None:
-    words = argument.split()
+    options, _, path = f"{argument} ".partition(_ONLY)
+    words = options.split()
     scopes = [word for word in words if word in _SCOPES]
     numbers = [word for word in words if word.isdecimal()]
-    if _DRY_RUN in words:
+    path = _remove_quotes(path.strip())
+    if _DRY_RUN in argument.split():
         host.command(RunSlash(f"revert {argument}"))
     elif not words:
         host.toggle_pane("timeline")
     elif words == [_LAST]:
         host.timeline.revert_to_number(None)
-    elif len(numbers) == 1 and len(scopes) <= 1 and len(words) == len(numbers) + len(scopes):
+    elif path and len(numbers) == 1 and words in (numbers, [*numbers, "files"]):
+        host.timeline.revert_to_number(int(numbers[0]), scope="files", only=path)
+    elif not path and len(numbers) == 1 and len(scopes) <= 1 and len(words) == len(numbers) + len(scopes):
         scope: RevertScope = scopes[0] if scopes else "both"  # type: ignore[assignment]
         host.timeline.revert_to_number(int(numbers[0]), scope=scope)
     else:
         host.notify(
             tr(
-                "Use /revert last, or /revert N, optionally followed by conversation, files or turn. N is a "
-                "checkpoint number."
+                "Use /revert last, or /revert N, optionally followed by conversation, files or turn, or by "
+                "--only FILE. N is a checkpoint number."
             ),
             severity="error",
         )
+
+
+def _remove_quotes(text: str) -> str:
+    """Return a file's name without quotes around it."""
+    with contextlib.suppress(ValueError):
+        if len(words := shlex.split(text)) == 1:
+            return words[0]
+    return text
 
 
 async def _undo(host: CommandHost, argument: str) -> None:
@@ -173,7 +188,7 @@ TIMELINE_COMMANDS = (
         name="revert",
         summary="Preview a revert to a checkpoint and run it",
         run=_revert,
-        argument="[last|N [conversation|files|turn]]",
+        argument="[last|N [conversation|files|turn] [--only FILE]]",
         aliases=("rewind",),
         binding_id="timeline.last",
     ),

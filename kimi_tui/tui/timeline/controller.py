@@ -23,6 +23,7 @@ from kimi_tui.tui.timeline.revert_proposal import (
     RevertCommand,
     RevertProposal,
     propose_adoption,
+    propose_file_restore,
     propose_redo,
     propose_revert,
     propose_switch,
@@ -254,14 +255,16 @@ class TimelineController:
         elif self._pane is not None:
             self._pane.view.highlight_checkpoint(node.uid)
 
-    def revert_to_number(self, number: int | None, *, scope: RevertScope = "both", note: str = "") -> None:
+    def revert_to_number(
+        self, number: int | None, *, scope: RevertScope = "both", note: str = "", only: str = ""
+    ) -> None:
         """Show the plan of a revert to the checkpoint with this number, by default the last prompt, and run
-        it if the user confirms.
+        it if the user confirms. With `only`, restore only this file.
         """
         if not self._is_read_only():
-            self._start(self._revert_to_number(number, scope, note))
+            self._start(self._revert_to_number(number, scope, note, only))
 
-    async def _revert_to_number(self, number: int | None, scope: RevertScope, note: str) -> None:
+    async def _revert_to_number(self, number: int | None, scope: RevertScope, note: str, only: str) -> None:
         tree = await self._loader.load_all()
         node = _last_prompt(tree) if number is None else tree.find_by_id(number)
         if node is None and number is None:
@@ -269,7 +272,8 @@ class TimelineController:
         elif node is None:
             notify_missing_checkpoint(self._host, number)
         else:
-            await self._plan(propose_revert(node, scope=scope, note=note))
+            proposal = propose_revert(node, scope=scope, note=note)
+            await self._plan(propose_file_restore(only, node) if only else proposal)
 
     def switch_to_number(self, number: int, *, to: int | None = None) -> None:
         """Show the plan of a switch to the branch with this number and run it if the user confirms."""

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
+from kimi_tui.frontend.text.timeline import saved_versions_note
 from kimi_tui.frontend.text.why import why_text
 from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
 from kimi_tui.tui.commands.command_host import CommandHost
@@ -123,6 +124,8 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
                 note = translate_message(plan.note)
                 rows.insert(0, NoteRow(f"◔ {note}", "$warning", note))
             rows += [NoteRow(f"◔ {text}", "$warning", text) for text in map(translate_message, plan.remarks)]
+            if saved := saved_versions_note(plan):
+                rows.append(NoteRow(f"◔ {saved}", "$text-muted", saved))
             rows += command_rows(plan.commands)
             self.show_rows(rows, selected_paths)
             if self._proposal.only_path is not None:

@@ -40,6 +40,7 @@ CREATED = PlannedFile(
         ),
     ),
     choice="merge",
+    is_saved=True,
 )
 CONFLICT = PlannedFile(
     "b.py",
@@ -56,5 +57,6 @@ CONFLICT = PlannedFile(
         PlannedChoice("checkpoint", 1, 1, (hunk("c", "b.py", 7, "mine\n", "then\n"),), "restore"),
     ),
     choice="mine",
+    is_saved=True,
 )
 HUNKS_PLAN = RevertPlan(12, "user", (CREATED, CONFLICT, EDITED), turns=1)

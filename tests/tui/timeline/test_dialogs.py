@@ -496,6 +496,19 @@ async def test_after_a_revert_from_the_timeline_the_next_key_is_for_the_timeline
         assert harness.app.focused is harness.screen.query_one(TimelineView)
 
 
+@pytest.mark.parametrize("name", ["src/auth.py", "'src/auth.py'"])
+async def test_revert_with_only_a_file_opens_the_plan_with_that_file(open_timeline: Any, name: str) -> None:
+    async with open_timeline() as harness:
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.screen.prompt.editor.has_focus)
+        await harness.type_text(f"/revert 9 files --only {name}")
+        await open_plan(harness, "enter")
+        assert files(harness).selected_paths == {"src/auth.py"}
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Revert))
+        assert harness.commands_of(Revert) == [Revert(9, "files", ("src/auth.py",))]
+
+
 async def test_after_a_revert_typed_in_the_prompt_the_focus_is_in_the_prompt(open_timeline: Any) -> None:
     async with open_timeline() as harness:
         await harness.driver.press("escape")

@@ -1,12 +1,13 @@
 """Hunks and choices in the plan dialog, by keyboard and mouse."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kimi_tui.tui.widgets.hunk_view import HunkView
 from kimi_tui.wire.commands import Revert
-from kimi_tui.wire.timeline import FileChoice
+from kimi_tui.wire.timeline import FileChoice, RevertPlan
 from kimi_tui.wire.why import ExplainLine, LineReason
 from tests.tui.conftest import AppHarness
 from tests.tui.timeline.sample_hunks import HUNKS_PLAN
@@ -15,8 +16,8 @@ from tests.tui.timeline.test_dialogs import click_text, files, open_plan
 SIZES = pytest.mark.parametrize("size", [(80, 24), (80, 40), (140, 40)], ids=str)
 
 
-async def open_hunks_plan(harness: AppHarness) -> None:
-    await open_plan(harness, "down", "enter", plan=HUNKS_PLAN)
+async def open_hunks_plan(harness: AppHarness, plan: RevertPlan = HUNKS_PLAN) -> None:
+    await open_plan(harness, "down", "enter", plan=plan)
 
 
 async def revert(harness: AppHarness) -> Revert:
@@ -68,6 +69,16 @@ async def test_a_conflict_is_kept_unless_another_choice_is_made(open_timeline: A
         assert command.paths is not None
         assert set(command.paths) == {"a.py", "b.py", "src/auth.py"}
         assert command.choices == (FileChoice("b.py", "both"),)
+
+
+async def test_the_plan_names_where_a_replaced_version_is_saved(open_timeline: Any) -> None:
+    async with open_timeline(size=(80, 24)) as harness:
+        await open_hunks_plan(harness, replace(HUNKS_PLAN, saved_in=14))
+        await harness.driver.press("end")
+        await harness.wait_until(
+            lambda: "/revert 14 files --only FILE restores it." in harness.unwrapped_text()
+        )
+        assert "it is saved in checkpoint 14" in harness.unwrapped_text()
 
 
 async def test_a_file_that_the_agent_created_can_be_kept_or_deleted(open_timeline: Any) -> None:

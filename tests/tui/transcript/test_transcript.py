@@ -187,6 +187,17 @@ async def test_a_marker_counts_the_files_a_revert_kept(
         assert f"↶ Reverted to checkpoint 1, {summary}" in s.text()
 
 
+async def test_a_marker_names_where_a_replaced_version_is_and_a_click_restores_it(
+    open_transcript: OpenTranscript,
+) -> None:
+    async with open_transcript(80, 24) as s:
+        await s.feed(TurnBegin("one"), CheckpointCreated(1, "u1", "user", ""), TurnEnd())
+        await s.feed(Reverted(1, 3, "user", files=("a b.py",), saved=("a b.py",)))
+        text = " ".join(row.strip() for row in s.rows())
+        command = "/revert 3 files --only 'a b.py'"
+        assert f"Your version is saved in checkpoint 3: a b.py. To restore it: {command}" in text
+
+
 async def test_a_marker_wraps_in_a_narrow_pane_and_unfolds_on_click(
     open_transcript: OpenTranscript,
 ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.frontend.text.timeline import restore_saved_command, saved_versions_text
 from kimi_tui.i18n.translate import tr, tr_lazy, tr_n
 from kimi_tui.tui.markdown.styled_line import Spans, StyledLine, TextStyle, text_style
 from kimi_tui.tui.markdown.wrap import truncate, wrap
@@ -119,6 +120,8 @@ class RevertedBlock(Block):
         for heading, paths in ((tr("Changed:"), event.files), (tr("Kept:"), event.kept)):
             if paths:
                 paragraphs.append("\n".join([heading, *(f"  {sanitize_line(path)}" for path in paths)]))
+        if saved := saved_versions_text(event):
+            paragraphs.append(saved)
         return "\n\n".join([*paragraphs, *(block.full_text() for block in self.undone_blocks)])
 
     def search_text(self) -> str:
@@ -156,10 +159,20 @@ class RevertedBlock(Block):
             paths = ", ".join(map(sanitize_line, self._event.kept[:_MAX_NAMED_FILES]))
             text = tr("Kept: {paths}", paths=paths)
             lines.append(StyledLine(truncate([("    ", text_style()), (text, text_style("dim"))], width)))
+        if saved := saved_versions_text(self._event):
+            below = (("    ", text_style()),)
+            link = self._restore_link()
+            lines += wrap([(saved, TextStyle(("dim",), link))], width, first=below, rest=below)
         if self.is_latest and (hint := _HINTS.get(self._event.reason)):
             below = (("    ", text_style()),)
             lines += wrap([(tr(hint), TextStyle(("dim",), self.hint_link))], width, first=below, rest=below)
         return lines
+
+    def _restore_link(self) -> str:
+        """Return the command that a click on the saved versions runs."""
+        if len(self._event.saved) == 1:
+            return restore_saved_command(self._event)
+        return f"/revert {self._event.from_} files"
 
     def _head_lines(self, width: int) -> list[StyledLine]:
         """Return the description and the number of undone blocks, on its own line if it doesn't fit."""
