@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from functools import cache
@@ -144,7 +145,28 @@ class CorpusEnvironment:
 
 
 def _copy(source: Path, target: Path) -> None:
+    """Copy a folder. For users other than root, what they can't read is readable meanwhile."""
+    modes = _unreadable_modes(source) if os.geteuid() else {}
     subprocess.run(["cp", "-a", "--sparse=always", str(source), str(target)], check=True)
+    for path, mode in reversed(modes.items()):
+        for folder in (source, target):
+            (folder / path).chmod(mode)
+
+
+def _unreadable_modes(folder: Path) -> dict[Path, int]:
+    """Make everything in a folder readable. Return the modes of what wasn't, parents first."""
+    modes = {}
+    todo = [folder]
+    while todo:
+        path = todo.pop()
+        mode = path.lstat().st_mode
+        needed = 0o500 if stat.S_ISDIR(mode) else 0o400 if stat.S_ISREG(mode) else 0
+        if mode & needed != needed:
+            path.chmod(stat.S_IMODE(mode) | needed)
+            modes[path.relative_to(folder)] = stat.S_IMODE(mode)
+        if stat.S_ISDIR(mode):
+            todo += path.iterdir()
+    return modes
 
 
 def _write_programs(folder: Path) -> None:
