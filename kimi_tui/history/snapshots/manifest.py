@@ -475,10 +475,11 @@ def _first_line(payload: bytes) -> bytes:
 
 
 def _without_whole(data: bytes) -> bytes:
-    """Return a record without its whole state, which is either in lines of its own or near the end."""
-    own_line = b'{"whole":'
-    if b"\n" + own_line in data:
-        return b"\n".join(line for line in data.split(b"\n") if not line.startswith(own_line))
+    """Return a record without its whole state, which is either in successive lines or near the end."""
+    own_line = b'\n{"whole":'
+    if (first := data.find(own_line)) >= 0:
+        end = data.find(b"\n", data.rfind(own_line) + 1)
+        return data[:first] + (data[end:] if end >= 0 else b"")
     start = data.find(b',"whole":{')  # quotes in a path are escaped, so that no path contains this
     return data[:start] + b"}" if start >= 0 else data
 

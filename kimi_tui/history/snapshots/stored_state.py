@@ -4,11 +4,11 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
-from kimi_tui.history.snapshots.chunked_json import decode, split_lines
+from kimi_tui.history.snapshots.chunked_json import split_lines
 from kimi_tui.history.snapshots.entry import Entry, Kind, share_mode
 
-_MAX_SEARCHED = 50
-"""Maximum number of paths that are searched for in a state. For more, decoding everything is faster."""
+_MAX_SEARCHED = 16
+"""Maximum number of paths that are searched for one by one. For more, looking at each name is faster."""
 _MAX_ENTRY_BYTES = 1 << 16
 _LINE = b'{"whole":{'
 _KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
@@ -28,8 +28,8 @@ class StoredState:
         """Return the entries of those of the paths that exist."""
         if self._entries is None:
             missing = [path for path in paths if path not in self._found]
-            if len(missing) + len(self._found) > _MAX_SEARCHED:
-                self._entries = decode(self._lines, {"whole": parse_entries})["whole"]
+            if len(missing) > _MAX_SEARCHED:
+                self._found |= {**dict.fromkeys(missing), **self._find_entries(missing)}
             else:
                 self._found |= {path: self._find_entry(path) for path in missing}
         known: Mapping[str, Entry | None] = self._found if self._entries is None else self._entries
@@ -44,10 +44,27 @@ class StoredState:
             at = self._lines.find(key, at + 1)
         if at <= 0:
             return None
-        start = at + len(key) - 1
-        text = self._lines[start : start + _MAX_ENTRY_BYTES].decode("ascii")
-        fields: list[Any] = json.JSONDecoder().raw_decode(text)[0]
-        return Entry(*fields)
+        return _read_entry(self._lines[at + len(key) - 1 : at + len(key) + _MAX_ENTRY_BYTES])
+
+    def _find_entries(self, paths: Collection[str]) -> dict[str, Entry]:
+        """Return the entries of those of the paths that exist, from one look at all names.
+
+        Quotes in strings are escaped, so that what separates entries doesn't occur in them.
+        """
+        names = {json.dumps(path)[1:-1].encode("ascii"): path for path in paths}
+        found = {}
+        for line in split_lines(self._lines):
+            for entry in line[len(_LINE) + 1 :].split(b'],"'):
+                name, _, fields = entry.partition(b'":[')
+                if name in names:
+                    found[names[name]] = _read_entry(b"[" + fields + b"]")
+        return found
+
+
+def _read_entry(data: bytes) -> Entry:
+    """Return the entry at the beginning of `data`."""
+    fields: list[Any] = json.JSONDecoder().raw_decode(data.decode("ascii"))[0]
+    return Entry(*fields)
 
 
 def parse_entries(fields_by_path: Mapping[str, list[Any]]) -> dict[str, Entry]:
@@ -59,5 +76,12 @@ def parse_entries(fields_by_path: Mapping[str, list[Any]]) -> dict[str, Entry]:
 
 
 def whole_state_lines(data: bytes) -> bytes:
-    """Return the lines of a decompressed record that have only its whole state; none in a small record."""
-    return b"\n".join(line for line in split_lines(data) if line.startswith(_LINE))
+    """Return the lines of a decompressed record that have only its whole state; none in a small record.
+
+    They follow each other.
+    """
+    start, last = data.find(b"\n" + _LINE) + 1, data.rfind(b"\n" + _LINE) + 1
+    if not start:
+        return b""
+    end = data.find(b"\n", last)
+    return data[start : end if end >= 0 else len(data)]
