@@ -90,6 +90,8 @@ class ReadAttempt(BaseCommand):
     scheduling = "concurrent"
 
     number: int
+    path: str = ""
+    """Only the diff of this file; empty for all files, of which the first ones have their diffs."""
 
 
 @frozen
@@ -200,3 +202,5 @@ class AttemptChanges:
 
     attempt: Attempt
     files: tuple[ComparedFile, ...] = ()
+    path: str = ""
+    """The file whose diff was requested; empty for all files."""

@@ -110,6 +110,20 @@ async def test_attempts_are_listed_and_shown_on_request(open_linear_app: Any) ->
         assert "/attempts --adopt 1: adopt its changes" in text
 
 
+async def test_long_diffs_continue_file_by_file(open_linear_app: Any) -> None:
+    new = "".join(f"line {number}\n" for number in range(300))
+    file = ComparedFile("src/auth.py", "added", 300, 0, DiffBlock("src/auth.py", "", new))
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        driver.engine.send(AttemptChanges(FIRST, (file,)))
+        await driver.wait_until(lambda: "/attempts --adopt 1" in driver.lines.text)
+        assert "… 102 more lines" in driver.lines.text
+        assert "/attempts --show 1 --file FILE: the whole diff of one file" in driver.lines.text
+        assert "line 299" not in driver.lines.text
+        driver.engine.send(AttemptChanges(FIRST, (file,), "src/auth.py"))
+        await driver.wait_until(lambda: "line 299" in driver.lines.text)
+
+
 async def test_without_attempts_the_command_to_start_some_is_shown(open_linear_app: Any) -> None:
     async with open_linear_app() as driver:
         await driver.wait_for_prompt()

@@ -21,7 +21,7 @@ from kimi_tui.cli.commands.checkpoints import (
 from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.commands.session_access import find_session, open_session_for_command
 from kimi_tui.engine.attempts.attempt_store import AttemptStore, mark_adopted, missing_attempt
-from kimi_tui.frontend.text.attempts import attempt_result_text, attempts_text
+from kimi_tui.frontend.text.attempts import attempts_text, whole_attempt_text
 from kimi_tui.wire.attempts import AdoptAttempts, AttemptChanges, AttemptList, PlanAdoption
 from kimi_tui.wire.file_choice_options import parse_file_choices
 
@@ -57,7 +57,7 @@ def show(
     """Show the last message, the check and the diff of an attempt."""
     changes = asyncio.run(_read_changes(session_id, number))
     session = f" --session {session_id}" if session_id is not None else ""
-    for text in attempt_result_text(changes, f"kimi-tui attempts adopt{session}"):
+    for text in whole_attempt_text(changes, f"kimi-tui attempts adopt{session}"):
         typer.echo(text)
 
 
@@ -96,7 +96,7 @@ async def _read_changes(session_id: str | None, number: int) -> AttemptChanges:
 
 async def _discard(session_id: str | None, numbers: list[int]) -> None:
     session = find_session(session_id)
-    async with open_session_for_command(session):  # no other process uses it meanwhile
+    async with open_session_for_command(session):  # other processes must not use it
         store = AttemptStore(session.dir)
         stored = store.read_all()
         for number in numbers:

@@ -99,14 +99,14 @@ class SessionAccess:
         return await self._event_of(self._timeline.bisect.run(Bisect(command)), BisectResult)
 
     async def read_attempt(self, number: int) -> AttemptChanges:
-        """Return what an attempt changed."""
+        """Return what an attempt changed, with all diffs."""
         store = self._timeline.attempt_store
         stored = (await asyncio.to_thread(store.read_all)).get(number)
         if stored is None:
             raise missing_attempt(number)
         from kimi_tui.engine.attempts.attempt_changes import build_changed_files
 
-        read = partial(build_changed_files, stored=stored, store=store)
+        read = partial(build_changed_files, stored=stored, store=store, n_diffs=None)
         (attempt,) = mark_adopted([stored.attempt], self._session.state)
         return AttemptChanges(attempt, await self._timeline.files.worker.use(read))
 

@@ -9,7 +9,8 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.attempts.attempt_store import AttemptStore, StoredAttempt
 from kimi_tui.engine.files.coverage import HistoryPaths, unique_path
-from kimi_tui.engine.timeline.compare import compare_items
+from kimi_tui.engine.timeline.compare import compare_items, find_changed_items
+from kimi_tui.engine.timeline.file_diff import MAX_DIFFS
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.coverage_rules import CoverageRules, IgnoredPaths
 from kimi_tui.history.snapshots.deadline import ScanDeadline
@@ -42,16 +43,26 @@ def read_attempt_changes(
     changes = reader.read(changed)
     before = reader.keep_base(changes)
     store.lend_contents((changes, before), history.blobs)
-    files = compare_items(history, before, changes)
-    return changes, before, (sum(file.added for file in files), sum(file.removed for file in files))
+    items = find_changed_items(history, before, changes)
+    return changes, before, (sum(item.added for item in items), sum(item.removed for item in items))
 
 
 def build_changed_files(
-    history: FileHistory, *, stored: StoredAttempt, store: AttemptStore
+    history: FileHistory,
+    *,
+    stored: StoredAttempt,
+    store: AttemptStore,
+    path: str = "",
+    n_diffs: int | None = MAX_DIFFS,
 ) -> tuple[ComparedFile, ...]:
-    """Return what an attempt changed, with diffs. Blocks."""
-    store.lend_contents((stored.changes, stored.base), history.blobs)
-    return compare_items(history, stored.base, stored.changes)
+    """Return what an attempt changed, or only how it changed the file at `path`, as front ends show it.
+
+    Without `n_diffs`, all files have their diffs. Raises KimiTuiError if it didn't change the file. Blocks.
+    """
+    changes = _select(stored, [path] if path else None)
+    store.lend_contents((changes, {each: stored.base[each] for each in changes}), history.blobs)
+    items = find_changed_items(history, stored.base, changes)
+    return compare_items(history, items, n_diffs=n_diffs)
 
 
 def plan_attempts(

@@ -191,9 +191,10 @@ class AttemptService(AttemptObserver):
         stored = self._stored[command.number]
         from kimi_tui.engine.attempts.attempt_changes import build_changed_files
 
-        files = await self._files.worker.use(partial(build_changed_files, stored=stored, store=self._store))
+        build = partial(build_changed_files, stored=stored, store=self._store, path=command.path)
+        files = await self._files.worker.use(build)
         (attempt,) = mark_adopted([stored.attempt], self._session.state)
-        self._sender.send(AttemptChanges(attempt, files))
+        self._sender.send(AttemptChanges(attempt, files, command.path))
 
     async def discard(self, numbers: Sequence[int]) -> None:
         """Stop and remove attempts, by default all, and send the list."""

@@ -34,4 +34,6 @@ def _describe_change(result: BisectResult) -> list[str]:
     if result.prompt:
         lines.append(f"The step belongs to my message: {result.prompt}")
     diff = [line for file in result.files for line in diff_lines(file)]
-    return [*lines, "Its changes:", "```diff", *diff[:_MAX_DIFF_LINES], "```"]
+    if (rest := len(diff) - _MAX_DIFF_LINES) > 0:
+        diff[_MAX_DIFF_LINES:] = [f"… {rest} more lines"]
+    return [*lines, "Its changes:", "```diff", *diff, "```"]

@@ -51,6 +51,8 @@ def parse_attempts(argument: str) -> AttemptCommand:
             return DiscardAttempts(_parse_numbers(numbers))
         case ["--show", number]:
             return ReadAttempt(_parse_numbers([number])[0])
+        case ["--show", number, "--file", path]:
+            return ReadAttempt(_parse_numbers([number])[0], path)
         case ["--adopt", *rest]:
             return _parse_adoption(rest)
         case _:

@@ -1,5 +1,6 @@
 """Comparison of the files at two checkpoints, or at one checkpoint and now."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from kimi_tui.base.errors import KimiTuiError
@@ -84,7 +85,9 @@ def build_comparison(
         before,
         after,
         tuple(
-            _build_compared_file(history, item, has_diff=n_diffs is None or number < n_diffs, shown=shown)
+            _build_compared_file(
+                history, item, has_diff=n_diffs is None or number < n_diffs, is_on_request=bool(shown)
+            )
             for number, item in enumerate(differences.items)
         ),
         note,
@@ -108,23 +111,34 @@ def compare_states(
     return build_comparison(history, before, after, find_differences(history, old, new), n_diffs=n_diffs)
 
 
-def compare_items(history: "FileHistory", before: Changes, after: Changes) -> tuple[ComparedFile, ...]:
+def find_changed_items(history: "FileHistory", before: Changes, after: Changes) -> list[PlanItem]:
     """Return how entries of the same paths differ. Their contents must be stored."""
     from kimi_tui.history.snapshots.planning.planner import count_changed_lines, text_of
 
-    files = []
-    for number, path in enumerate(sorted(after)):
+    items = []
+    for path in sorted(after):
         now, then = before.get(path), after[path]
         old, new = text_of(history.blobs, now), text_of(history.blobs, then)
         added, removed = (0, 0) if old is None or new is None else count_changed_lines(old, new)
         action: Action = "delete" if then is None else "recreate" if now is None else "restore"
-        item = PlanItem(path=path, action=action, now=now, then=then, added=added, removed=removed)
-        files.append(_build_compared_file(history, item, has_diff=number < MAX_DIFFS))
-    return tuple(files)
+        items.append(PlanItem(path=path, action=action, now=now, then=then, added=added, removed=removed))
+    return items
+
+
+def compare_items(
+    history: "FileHistory", items: Sequence[PlanItem], *, n_diffs: int | None = MAX_DIFFS
+) -> tuple[ComparedFile, ...]:
+    """Return items as front ends see them. Those after the first `n_diffs` have diffs only on request."""
+    return tuple(
+        _build_compared_file(
+            history, item, has_diff=n_diffs is None or number < n_diffs, is_on_request=n_diffs is not None
+        )
+        for number, item in enumerate(items)
+    )
 
 
 def _build_compared_file(
-    history: "FileHistory", item: PlanItem, *, has_diff: bool, shown: str = ""
+    history: "FileHistory", item: PlanItem, *, has_diff: bool, is_on_request: bool
 ) -> ComparedFile:
     path = display_item_path(item)
     if item.action == "not covered":
@@ -132,7 +146,7 @@ def _build_compared_file(
     diff, no_diff = None, ""
     if has_diff:
         diff, no_diff = build_diff(history, item)
-    elif shown:
+    elif is_on_request:
         no_diff = DIFF_ON_REQUEST
     else:
         no_diff = msg("No diff: only the first {count} files have one.", count=MAX_DIFFS)
@@ -144,5 +158,5 @@ def _build_compared_file(
         diff,
         by=item.by,
         no_diff=no_diff,
-        is_on_request=not has_diff and bool(shown),
+        is_on_request=not has_diff and is_on_request,
     )

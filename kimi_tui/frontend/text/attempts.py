@@ -101,22 +101,45 @@ def _lines(attempts: Sequence[Attempt]) -> list[str]:
     return lines
 
 
-def attempt_result_text(result: AttemptChanges, adopt: str = "/attempts --adopt") -> tuple[str, str]:
-    """Return a headline, and the last message, the check and the diff of an attempt.
+def attempt_result_text(result: AttemptChanges) -> tuple[str, str]:
+    """Return a headline, and the last message, the check and the diff of an attempt, or one file's diff."""
+    if result.path:
+        return _headline(result.attempt), "\n".join(f"  {line}" for line in _diff_lines(result))
+    return _result_text(result, "/attempts --adopt", max_diff_lines=_MAX_DIFF_LINES)
 
-    `adopt` is the command that adopts it, without its number.
-    """
+
+def whole_attempt_text(result: AttemptChanges, adopt: str) -> tuple[str, str]:
+    """Return the same with all lines. `adopt` is the command that adopts it, without its number."""
+    return _result_text(result, adopt, max_diff_lines=None)
+
+
+def _result_text(result: AttemptChanges, adopt: str, *, max_diff_lines: int | None) -> tuple[str, str]:
     attempt = result.attempt
     lines = _lines([attempt])[:-1] if not attempt.problem else _lines([attempt])
     lines += detail_lines(attempt)
-    diff = [sanitize_line(line) for file in result.files for line in diff_lines(file)]
-    lines += [f"  {line}" for line in diff[:_MAX_DIFF_LINES]]
-    if len(diff) > _MAX_DIFF_LINES:
-        rest = len(diff) - _MAX_DIFF_LINES
+    diff = _diff_lines(result)
+    lines += [f"  {line}" for line in diff[:max_diff_lines]]
+    if max_diff_lines is not None and (rest := len(diff) - max_diff_lines) > 0:
         lines.append("  " + tr_n("… {count} more line", "… {count} more lines", rest))
+        lines.append(
+            tr("/attempts --show {number} --file FILE: the whole diff of one file", number=attempt.number)
+        )
     if attempt.files and not attempt.is_active:
         lines.append(tr("{command}: adopt its changes", command=f"{adopt} {attempt.number}"))
-    return tr("Attempt {number}: {name}", number=attempt.number, name=attempt_name(attempt)), "\n".join(lines)
+    return _headline(attempt), "\n".join(lines)
+
+
+def _headline(attempt: Attempt) -> str:
+    return tr("Attempt {number}: {name}", number=attempt.number, name=attempt_name(attempt))
+
+
+def _diff_lines(result: AttemptChanges) -> list[str]:
+    lines: list[str] = []
+    for file in result.files:
+        lines += map(sanitize_line, diff_lines(file))
+        if file.no_diff and not file.is_on_request:
+            lines.append(translate_message(file.no_diff))
+    return lines
 
 
 @frozen

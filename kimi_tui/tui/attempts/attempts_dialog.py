@@ -13,12 +13,13 @@ from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.text.attempts import attempt_name, detail_texts
 from kimi_tui.frontend.text.cell_width import fit_cells
 from kimi_tui.i18n.translate import tr, tr_n
+from kimi_tui.tui.attempts.attempt_file_reader import AttemptFileReader
 from kimi_tui.tui.attempts.attempt_row import attempt_header, attempt_row
 from kimi_tui.tui.attempts.start_attempts_dialog import StartAttemptsDialog
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import ATTEMPTS_KEYS
-from kimi_tui.tui.timeline.file_list import FileList, FileListRow, NoteRow, comparison_row
+from kimi_tui.tui.timeline.file_list import FileList, FileListRow, FileRow, NoteRow, comparison_row
 from kimi_tui.tui.timeline.files_dialog import FilesDialog
 from kimi_tui.tui.timeline.query_dialog import Reply, TimelineQueries
 from kimi_tui.tui.timeline.revert_proposal import AttemptSelection, RevertPlanner, propose_adoption
@@ -30,7 +31,6 @@ from kimi_tui.wire.attempts import (
     AttemptFiles,
     AttemptList,
     DiscardAttempts,
-    ReadAttempt,
     StartAttempts,
     StopAttempts,
 )
@@ -68,9 +68,7 @@ class AttemptsDialog(FilesDialog[None]):
         self._is_starting = is_starting
         self._planner = planner
         self._attempts = {each.number: each for each in host.state.attempts}
-        self._files: dict[int, tuple[ComparedFile, ...]] = {}
-        """What the attempts changed, as far as it was read."""
-        self._requested: set[int] = set()
+        self._reader = AttemptFileReader(queries)
         self._selected: dict[int, set[str]] = {}
         """The selected files by attempt."""
         self._shown: Attempt | None = None
@@ -112,8 +110,7 @@ class AttemptsDialog(FilesDialog[None]):
         for number, attempt in before.items():
             after = self._attempts.get(number)
             if after is None or after.is_active != attempt.is_active:
-                self._files.pop(number, None)
-                self._requested.discard(number)
+                self._reader.forget(number)
                 self._selected.pop(number, None)
         if self._has_widgets:
             self._show_attempts()
@@ -167,14 +164,14 @@ class AttemptsDialog(FilesDialog[None]):
         selected = self._selected.get(number, set())
         if not selected:
             return "[ ]"
-        return "[✔]" if len(selected) == len(self._files.get(number, ())) else "[–]"
+        return "[✔]" if len(selected) == len(self._reader.files_of(number)) else "[–]"
 
     def _show_highlighted(self) -> None:
         attempt = self.highlighted_attempt
         if attempt is None or attempt.number != self._discarded:
             self._discarded = None
         if attempt is not None and attempt.files and not attempt.is_active:
-            self._request(attempt.number)
+            self._reader.request(attempt.number)
         if attempt != self._shown or attempt is None:
             keeps_place = attempt is not None and self._shown is not None
             path = self.files.highlighted_path if keeps_place else None
@@ -185,29 +182,33 @@ class AttemptsDialog(FilesDialog[None]):
         self._show_message()
         self._show_summary()
 
-    def _request(self, number: int) -> None:
-        if number not in self._files and number not in self._requested:
-            self._requested.add(number)
-            self._queries.ask(ReadAttempt(number))
-
     def show_reply(self, reply: Reply) -> None:
-        """Show what an attempt changed."""
+        """Show what an attempt changed, or the diff of one of its files."""
         if not isinstance(reply, AttemptChanges):
             return
+        self._reader.add(reply)
         number = reply.attempt.number
-        self._files[number] = reply.files
-        if self._shown is not None and self._shown.number == number:
+        if self._shown is None or self._shown.number != number:
+            return
+        if reply.path:
+            for row in map(_to_row, reply.files):
+                self.files.replace_row(row, is_selected=row.path in self.files.selected_paths)
+            self.show_detail(self.files.highlighted_row)
+        else:
             self.show_rows(self._rows(), set(self._selected.get(number, ())))
             self._show_summary()
+
+    def show_detail(self, row: FileListRow | None) -> None:
+        """Show the details of a row, and request its diff if it is missing."""
+        super().show_detail(row)
+        if self._shown is not None and isinstance(row, FileRow):
+            self._reader.request_diff(self._shown.number, row.path)
 
     def _rows(self) -> list[FileListRow]:
         attempt = self._shown
         if attempt is None:
             return []
-        files = [
-            replace(comparison_row(file), is_selectable=file.change != "not covered")
-            for file in self._files.get(attempt.number, ())
-        ]
+        files = map(_to_row, self._reader.files_of(attempt.number))
         details = detail_texts(attempt)
         return [*files, *(NoteRow(it.title, "$warning" if it.is_problem else "", it.text) for it in details)]
 
@@ -337,3 +338,7 @@ class AttemptsDialog(FilesDialog[None]):
             self._host.command(DiscardAttempts((attempt.number,)))
         self._discarded = attempt.number if self._discarded != attempt.number else None
         self.show_hints()
+
+
+def _to_row(file: ComparedFile) -> FileRow:
+    return replace(comparison_row(file), is_selectable=file.change != "not covered")

@@ -1,4 +1,4 @@
-"""Layers of a session: keeps a mounted one ready, and removes used ones while nobody waits."""
+"""Layers of a session: keeps a mounted one ready, and removes used ones in the background."""
 
 import asyncio
 import logging
@@ -67,7 +67,7 @@ class LayerPool:
             self._preparing = self._start(self._prepare(used.layer.roots, removing))
 
     async def close(self) -> None:
-        """Remove all layers that nobody uses."""
+        """Remove all unused layers."""
         while self._tasks:
             await asyncio.wait(self._tasks)
         if self._ready is not None:

@@ -22,7 +22,7 @@ class LowerTree:
         return path if path == self._root else next(self._places(path), None)
 
     def state(self, path: str) -> PathState | None:
-        """Return the state of the file or directory at `path`; None if there is none."""
+        """Return the state of the file or directory at `path`; None if it doesn't exist."""
         return _state(place) if (place := self.locate(path)) is not None else None
 
     def names_in(self, path: str) -> list[str]:

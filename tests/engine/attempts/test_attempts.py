@@ -93,6 +93,23 @@ async def test_files_that_an_attempt_left_as_they_were_then_are_not_its_changes(
     assert [(file.path, file.change) for file in result.files] == [("reset.txt", "changed")]
 
 
+async def test_each_file_of_a_large_attempt_has_a_diff(work_dir: Path, data_dir: Path) -> None:
+    many = tool_calls(("Bash", {"command": "for n in $(seq 1000 1150); do echo $n > $n.txt; done"}))
+    async with session(work_dir, data_dir, text_reply("hello")) as client:
+        await client.ask("hello")
+        rewrite(data_dir, many, text_reply("ok"))
+        await run_attempts(client, StartAttempts(attempts=(AttemptOptions(),)))
+        result = await client.run_command(ReadAttempt(1), AttemptChanges)
+        missing = [file.path for file in result.files if file.is_on_request]
+        assert missing == [f"{number}.txt" for number in range(1100, 1151)]
+        client.events.clear()
+        line = RunSlash(f"attempts --show 1 --file {missing[-1]}")
+        result = await client.run_command(line, AttemptChanges)
+        assert [file.diff and file.diff.new_text for file in result.files] == ["1150\n"]
+        error = await client.run_command(ReadAttempt(1, "other.txt"), Notification)
+        assert "didn't change other.txt" in error.title
+
+
 async def adopt(client: EngineClient, *numbers: int) -> Reverted:
     client.events.clear()
     await client.command_and_wait(AdoptAttempts(numbers))

@@ -122,6 +122,25 @@ async def test_attempts_are_compared(open_app: Any, size: tuple[int, int]) -> No
         await harness.wait_until(lambda: AUTH not in harness.screen_text())
 
 
+async def test_the_diff_of_a_later_file_is_requested_once_it_is_highlighted(open_app: Any) -> None:
+    async with open_app(size=(120, 40)) as harness:
+        later = ComparedFile("zz.py", "changed", 1, 1, no_diff="Not shown yet.", is_on_request=True)
+        harness.engine.send(ATTEMPTS)
+        await harness.type_text("/attempts")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(ReadAttempt) == [ReadAttempt(1)])
+        harness.engine.send(AttemptChanges(FIRST, (*FILES[1], later)))
+        await harness.wait_until(lambda: "zz.py" in harness.screen_text())
+        await harness.driver.press("space", "down", "down")
+        await harness.wait_until(lambda: ReadAttempt(1, "zz.py") in harness.commands_of(ReadAttempt))
+        harness.engine.send(AttemptChanges(FIRST, (changed("zz.py", "return late"),), "zz.py"))
+        await harness.wait_until(lambda: "return late" in harness.screen_text())
+        await harness.driver.press("up", "down")
+        await harness.wait_until(lambda: "return late" in harness.screen_text())
+        assert len(harness.commands_of(ReadAttempt)) == 2
+        assert "1 file selected" in harness.screen_text()
+
+
 async def test_files_of_several_attempts_are_adopted_as_the_plan_shows(open_app: Any) -> None:
     async with open_app(size=(100, 30)) as harness:
         await open_attempts(harness)
@@ -295,7 +314,7 @@ async def test_the_command_shows_the_plan_before_it_adopts(open_app: Any) -> Non
 
 async def test_a_key_opens_the_comparison(open_app: Any) -> None:
     async with open_app(size=(80, 24)) as harness:
-        await harness.send(ATTEMPTS)
+        harness.engine.send(ATTEMPTS)
         await harness.driver.press("alt+a")
         await harness.wait_until(lambda: isinstance(harness.app.screen, AttemptsDialog))
 
