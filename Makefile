@@ -47,6 +47,7 @@ faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts
 	@KIMI_TUI_HUNK_EXAMPLES=10000 $(BIN)/pytest -n 0 --timeout 1800 -q tests/history/snapshots/test_hunk.py \
 		tests/engine/review/test_review.py
 	@KIMI_TUI_LINE_HISTORIES=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/history/line_origins
+	@KIMI_TUI_INDEX_KILLS=100 $(BIN)/pytest -n 0 --timeout 1800 -q tests/session_search/test_interrupted_indexing.py
 	@KIMI_TUI_PLANTED_BUGS=100 $(BIN)/pytest -n 0 --timeout 3600 -q tests/engine/bisect/test_planted_bugs.py
 	@KIMI_TUI_ADOPTIONS=10000 $(BIN)/pytest -n 0 --timeout 7200 -q tests/engine/attempts/test_random_adoptions.py
 	@KIMI_TUI_HOSTILE_RUNS=1000 $(BIN)/pytest -n 0 --timeout 3600 -q tests/engine/attempts/test_hostile_attempts.py

@@ -8,10 +8,12 @@ A line that several branches of a session share is indexed once.
 import contextlib
 import sqlite3
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import UnionType
 
+from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
@@ -25,6 +27,14 @@ _VERSION = 1
 _TRANSACTION_BYTES = 1_000_000
 """Bytes of journals between two commits; a kill loses at most this much work."""
 _BUSY_TIMEOUT_S = 5.0
+_DAMAGED_SCHEMA = (
+    "no such",
+    "malformed",
+    "vtable constructor failed",
+    "Could not decode",
+    "unsupported file format",
+)
+"""How errors begin that SQLite doesn't report as damage."""
 _MAX_REMOVED_SHARE = 0.25
 """The index is built again if more than this part of it belongs to deleted sessions."""
 
@@ -42,6 +52,12 @@ CREATE TABLE messages (
 );
 CREATE VIRTUAL TABLE words USING fts5(text, content='', detail=none, columnsize=0);
 """
+
+_SEGMENT_TYPES: Mapping[str, type | UnionType] = {
+    "id": int, "session": str, "path": str, "inode": int, "is_current": int, "indexed": int,
+    "checkpoint": int | None, "time": float, "parent": int | None, "shared": int,
+}  # fmt: skip
+_MESSAGE_TYPES = (int, int, int, int | None, float)
 
 
 @frozen(kw_only=True)
@@ -135,7 +151,9 @@ class MessageIndex:
                 " JOIN messages ON messages.id = words.rowid WHERE words MATCH ? ORDER BY words.rowid DESC",
                 (expression,),
             )
-            for segment_id, start, length, checkpoint, when in rows:
+            for row in rows:
+                _check_types(row, _MESSAGE_TYPES)
+                segment_id, start, length, checkpoint, when = row
                 segment = segments.get(segment_id)
                 if segment is None:  # its session was deleted
                     continue
@@ -155,28 +173,41 @@ class MessageIndex:
         try:
             yield
         except sqlite3.OperationalError as error:
+            if str(error).startswith(_DAMAGED_SCHEMA):
+                self._delete()
+                raise self._build_damage_error() from error
             self.close()
             raise KimiTuiError(
                 msg("Can't use the search index {path}: {reason}.", path=self._path, reason=error),
                 hint="Try again. If it still fails, delete this file; it is built again.",
             ) from error
-        except sqlite3.DatabaseError as error:
-            self._delete()
-            raise _DamagedIndex(
-                msg("The search index {path} was damaged.", path=self._path),
-                hint="It was deleted. Search again to build a new one.",
+        except OSError as error:
+            self.close()
+            raise KimiTuiError(
+                msg("Can't use the search index {path}: {reason}.", path=self._path, reason=reason_of(error)),
+                hint="The index needs a directory that can be written to, and free space.",
             ) from error
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # messages of SQLite quote damaged names
+            self._delete()
+            raise self._build_damage_error() from error
+
+    def _build_damage_error(self) -> "_DamagedIndex":
+        return _DamagedIndex(
+            msg("The search index {path} was damaged.", path=self._path),
+            hint="It was deleted. Search again to build a new one.",
+        )
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             make_private_dir(self._path.parent)
             self._path.touch(mode=0o600)
             self._connection = self._connect()
-            if _version(self._connection) != _VERSION:
+            if _version(self._connection) not in (0, _VERSION):
                 self._delete()
                 self._path.touch(mode=0o600)
                 self._connection = self._connect()
-                self._connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+            if _version(self._connection) == 0:
+                _create_tables(self._connection)
         return self._connection
 
     def _connect(self) -> sqlite3.Connection:
@@ -272,26 +303,31 @@ def _transaction(database: sqlite3.Connection) -> Iterator[None]:
     database.execute("COMMIT")
 
 
+def _create_tables(database: sqlite3.Connection) -> None:
+    """Create the tables, if no other process has done so meanwhile."""
+    with _transaction(database):
+        if _version(database) == 0:
+            for statement in _SCHEMA.split(";\n"):
+                database.execute(statement)
+            database.execute(f"PRAGMA user_version = {_VERSION}")
+
+
 def _version(database: sqlite3.Connection) -> int:
     (version,) = database.execute("PRAGMA user_version").fetchone()
     return int(version)
 
 
 def _read_segments(database: sqlite3.Connection) -> list[_Segment]:
-    names = (
-        "id",
-        "session",
-        "path",
-        "inode",
-        "is_current",
-        "indexed",
-        "checkpoint",
-        "time",
-        "parent",
-        "shared",
-    )
-    rows = database.execute(f"SELECT {', '.join(names)} FROM segments")
-    return [_Segment(**dict(zip(names, row, strict=True))) for row in rows]
+    """Return the rows of `segments`. Raises sqlite3.DatabaseError if one has other types: it is damaged."""
+    rows = list(database.execute(f"SELECT {', '.join(_SEGMENT_TYPES)} FROM segments"))
+    for row in rows:
+        _check_types(row, _SEGMENT_TYPES.values())
+    return [_Segment(**dict(zip(_SEGMENT_TYPES, row, strict=True))) for row in rows]
+
+
+def _check_types(row: Iterable[object], types: Iterable[type | UnionType]) -> None:
+    if not all(isinstance(value, type_) for value, type_ in zip(row, types, strict=True)):
+        raise sqlite3.DatabaseError("a row has values of other types")
 
 
 def _split_removed(
