@@ -103,6 +103,15 @@ class AtomicFileWriter:
         except (OSError, PathRejected):
             return False
 
+    def names_in(self, path: str) -> list[str]:
+        """Return the names of everything in a directory. Raises OSError, PathRejected."""
+        parent, name = self._folders.open_parent(path)
+        folder = os.open(name, _FOLDER_FLAGS, dir_fd=parent)
+        try:
+            return os.listdir(folder)  # noqa: PTH208
+        finally:
+            os.close(folder)
+
     def make_folder(self, path: str, mode: int, attributes: FileAttributes | None = None) -> None:
         """Create a directory, if it doesn't exist, that the owner can write to. It gets the `attributes`."""
         folder, name = self._open_or_make_parent(path)

@@ -33,6 +33,7 @@ from kimi_tui.history.snapshots.overwrite_choice import choose_overwrites
 from kimi_tui.history.snapshots.partial_overwrite import is_partly_overwritten
 from kimi_tui.history.snapshots.plan import PlanItem
 from kimi_tui.history.snapshots.plan_step_runner import PlanStep, PlanStepRunner, kind_of
+from kimi_tui.history.snapshots.possible_steps import find_occupied_folders, select_possible
 from kimi_tui.history.snapshots.read_only_folders import find_read_only_folders
 from kimi_tui.history.snapshots.rename_detection import Renames
 from kimi_tui.history.snapshots.stat_cache import StatKey, WrittenFile
@@ -266,9 +267,10 @@ class PlanExecutor:
             else:
                 key, source_key = stat_keys.get(step.path, ()), stat_keys.get(step.renamed_from, ())
                 todo.append(replace(step, now=current, seen=key, source_key=source_key))
-        todo = _without_broken_renames(todo, failed)
         sources = {step.carried_to: step.path for step in steps if step.carried_to}
-        todo = _without_uncarried(todo, sources, failed)
+        occupied = find_occupied_folders(self._target, todo, whole_folders)
+        failed |= dict.fromkeys(occupied, "the directory isn't empty")
+        todo = select_possible(todo, sources, failed, current_entries)
         whole_folders = {
             folder for folder in whole_folders if not any(path.startswith(f"{folder}/") for path in failed)
         }
@@ -391,31 +393,6 @@ def _renamed_only(steps: Iterable[PlanStep], renamed: Renames) -> Changes:
         step.path: step.source for step in steps if step.path in renamed and kind_of(step.source) != "folder"
     }
     return {**{renamed[path]: None for path in files}, **files}
-
-
-def _without_broken_renames(steps: list[PlanStep], failed: dict[str, str]) -> list[PlanStep]:
-    """Return `steps` without those that rename files of which one name has changed; add them to `failed`."""
-    for step in steps:
-        other = step.renamed_from or step.renamed_to
-        if other in failed and kind_of(step.source if step.renamed_from else step.now) != "folder":
-            failed[step.path] = failed[other]
-    return [step for step in steps if step.path not in failed]
-
-
-def _without_uncarried(
-    steps: list[PlanStep], sources: Mapping[str, str], failed: dict[str, str]
-) -> list[PlanStep]:
-    """Return `steps` without those whose content isn't written at its other path, and those that write a
-    content which doesn't leave its old path, one of the `sources`; add them to `failed`.
-    """
-    while broken := [
-        step for step in steps if step.destination in failed or sources.get(step.path) in failed
-    ]:
-        for step in broken:
-            other = step.destination if step.destination in failed else sources[step.path]
-            failed[step.path] = failed[other]
-        steps = [step for step in steps if step.path not in failed]
-    return steps
 
 
 def _whole_folders(steps: Iterable[PlanStep], current_entries: Entries) -> set[str]:

@@ -63,10 +63,12 @@ class Oracle:
     """Paths that were ignored at some time, so that their renames weren't seen."""
     uncovered_numbers: set[int] = field(default_factory=set)
     """The numbers of the files that were at these paths."""
-    exchanged_by: dict[int, str] = field(default_factory=dict)
-    """The session whose revert wrote the content of each file at a name in use. Others can't tell that
+    exchanged_by: dict[int, set[str]] = field(default_factory=dict)
+    """The sessions whose reverts wrote the content of each file at a name in use. Others can't tell that
     from a copy.
     """
+    exchanged: list[tuple[str, str]] = field(default_factory=list)
+    """The paths of such files whose numbers aren't known yet, with the session."""
     overlaps: list[int] = field(default_factory=list)
     """The number of events before each time at which the sessions began to run commands simultaneously."""
     was_partial: bool = False
@@ -126,9 +128,12 @@ class Oracle:
             numbers = {known[line] for line in self.lines_in({path: entry}) if line in known}
             self.identities[path] = next(iter(numbers)) if len(numbers) == 1 else 0
             is_seen = not self.was_partial and path not in self.uncovered
-            is_seen &= all(self.exchanged_by.get(number, session) == session for number in numbers)
+            is_seen &= not any(self.exchanged_by.get(number, set()) - {session} for number in numbers)
             if len(numbers) > 1 and is_seen and not (numbers | {0}) & self.uncovered_numbers:
                 mixed.append(path)
+        for path, by in self.exchanged:
+            self.exchanged_by.setdefault(self.identities.get(path, 0), set()).add(by)
+        self.exchanged.clear()
         return mixed
 
     def _rename_identities(self, moves: dict[str, str]) -> None:
@@ -156,14 +161,11 @@ class Oracle:
                     moved[new + path[len(old) :]] = self.identities.pop(path)
         self.identities |= moved
 
-    def note_exchanged(self, session: str, renames: Mapping[str, str]) -> None:
-        """Note that a revert of `session` has given files names that are in use: new path -> old path."""
-        for path, old in renames.items():
-            if os.path.lexists(self.work / old):
-                self.exchanged_by[self.identities.get(path, 0)] = session
-
-    def note_renames(self, renames: Mapping[str, str]) -> None:
-        """Note that a revert has renamed files: new path -> old path."""
+    def note_renames(self, session: str, renames: Mapping[str, str]) -> None:
+        """Note that a revert of `session` has renamed files: new path -> old path."""
+        self.exchanged += [
+            (path, session) for path, old in renames.items() if os.path.lexists(self.work / old)
+        ]
         former = {path: {old, *self.former_names.get(old, ())} for path, old in renames.items()}
         for path, names in former.items():
             self.former_names[path] = names | self.former_names.get(path, set())
@@ -255,6 +257,7 @@ class Oracle:
             if source.exists():
                 os.link(source, full_path)
                 self.identities[path] = self.identities.get(to, 0)
+                self.former_names[path] = {to, *self.former_names.get(to, ())}
 
     def symlink(self, path: str) -> None:
         """Make `path` a symbolic link."""

@@ -117,7 +117,7 @@ class RandomOrders(RuleBasedStateMachine):
         self.projects[session] = project
         before = self.oracle.files()
         if (completed := project.history.open()) is not None:
-            self.oracle.note_renames(completed.renames)
+            self.oracle.note_renames(session, completed.renames)
         self.oracle.record(session, before)
         self.oracle.mixed_files()
         project.history.capture()
@@ -302,7 +302,7 @@ class RandomOrders(RuleBasedStateMachine):
         if data.draw(st.booleans()) and not self.calls:
             undo = project.history.plan(plan.head)
             result, _ = project.history.execute(undo, {item.path for item in undo.items if item.is_selected})
-            self.oracle.note_renames(result.renames)
+            self.oracle.note_renames(state.session, result.renames)
             now = self.oracle.files()
             assert not [path for path in now.keys() | before.keys() if now.get(path) != before.get(path)]
             self.oracle.mixed_files()
@@ -351,7 +351,7 @@ class RandomOrders(RuleBasedStateMachine):
         self.disturbances[state.session].arm(after, disturb)
         project = self.projects[state.session]
         result, _ = project.history.execute(plan, {item.path for item in plan.items if item.is_selected})
-        self.oracle.note_renames(result.renames)
+        self.oracle.note_renames(state.session, result.renames)
         self.disturbances[state.session].action = None
         self.oracle.record(state.session, before)
         self.oracle.mixed_files()
@@ -378,7 +378,7 @@ class RandomOrders(RuleBasedStateMachine):
         selected = {item.path for item in plan.items if item.is_selected}
         with contextlib.suppress(Killed):
             result, _ = project.history.execute(plan, selected)
-            self.oracle.note_renames(result.renames)
+            self.oracle.note_renames(state.session, result.renames)
         project.store.close()
         other = SESSIONS[1 - SESSIONS.index(state.session)]
         if other_first and other not in self.calls:  # otherwise, its command may have made the changes
@@ -420,12 +420,11 @@ class RandomOrders(RuleBasedStateMachine):
             if item.is_selected or (selects_all and "can't be stored" not in item.note)
         }
         result, _ = history.execute(plan, selected)
-        self.oracle.note_renames(result.renames)
+        self.oracle.note_renames(state.session, result.renames)
         after = self.oracle.files()
         self.oracle.owed |= self.oracle.lines_in(before) - self.oracle.lines_in(after)
         known = dict(self.oracle.identities)
         mixed = self.oracle.mixed_files(state.session)
-        self.oracle.note_exchanged(state.session, result.renames)
         if selects_all:
             self.oracle.forget_replaced_files(known, result.renames)
         else:

@@ -335,3 +335,20 @@ def test_a_file_that_also_has_its_old_name_again_keeps_only_that(project: FileHi
         (project.work / "a").hardlink_to(project.work / "moved")
     project.revert(start)
     assert project.files() == {"a": A}
+
+
+@pytest.mark.parametrize("name", ["x", "other", "ignored.log"])
+def test_a_file_stays_if_the_directory_at_its_old_name_has_to(project: FileHistoryFixture, name: str):
+    write(project, a=A, d__x=B)
+    (project.work / ".gitignore").write_text("*.log\n")
+    start = project.checkpoint()
+    with project.running("mv d temporary; mv a d; mv temporary a"):
+        rename(project, "a", "d", "a")
+    append(project, "d")
+    plan = project.history.plan(start)
+    (project.work / "a" / name).write_text("new\n")
+    result, _ = project.history.execute(plan, {item.path for item in plan.items if item.is_selected})
+    files = project.files()
+    assert files["d"] == A + "mine\n"
+    assert files[f"a/{name}"] == "new\n"
+    assert {path for path, _ in result.failed} >= {"a", "d"}
