@@ -86,7 +86,8 @@ class _LineMapper:
     ) -> bool:
         """Return whether equal lines between rewritten ones are probably written again.
 
-        They are if they are short, and the user replaced lines both before and after them.
+        They are if they are short, and the user replaced lines both before and after them. A single short
+        line is also if the user only added lines before and after it.
         """
         if not self._is_by_user:
             return False
@@ -95,9 +96,12 @@ class _LineMapper:
             (i - before[0] - before[2], j - before[1] - before[2]),
             (after[0] - i - size, after[1] - j - size),
         )
+        is_short = not any(is_significant(line) for line in self._new[j : j + size])
+        if size == 1 and is_short and all(added for _, added in gaps) and self._new[j].strip():
+            return True
         if not all(removed and added for removed, added in gaps):
             return False
-        if not any(is_significant(line) for line in self._new[j : j + size]):
+        if is_short:
             return True
         return size * 3 <= min(added for _, added in gaps)
 

@@ -7,6 +7,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.history.line_origins.line_mapping import LineMatch, Lines, is_significant, map_lines
 from kimi_tui.history.line_origins.manifest_chain import ManifestChain
 from kimi_tui.history.line_origins.recorded_versions import RecordedVersion, RecordedVersions
+from kimi_tui.history.snapshots.attribution import ChangeAuthor
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.hunk import split_lines
 from kimi_tui.history.snapshots.manifest import Manifest, ManifestLog, ManifestMissing
@@ -36,7 +37,7 @@ class LineOrigin:
     def is_users(self) -> bool:
         """Whether it isn't the agent's for sure."""
         author = self.version.author
-        return not self.is_known or author is None or author.who in {"you", "background"}
+        return not self.is_known or author is None or _may_be_users(author)
 
 
 @frozen
@@ -242,11 +243,15 @@ class _Trace:
     ) -> dict[int, LineMatch]:
         if (quick := _sources_outside_change(old, new, wanted)) is not None:
             return quick
-        author = version.author
-        is_by_user = author is None or author.who in {"you", "background"}
+        is_by_user = version.author is None or _may_be_users(version.author)
         old_lines: Lines = split_lines(old)
         mapped = map_lines(old_lines, split_lines(new), is_by_user=is_by_user)
         return {line: mapped[line] for line in wanted}
+
+
+def _may_be_users(author: ChangeAuthor) -> bool:
+    """Return whether the user may have made a change. A scan after a call also finds the user's own."""
+    return author.who in {"you", "background"} or bool(author.began)
 
 
 def _has_same_content(first: RecordedVersion, second: RecordedVersion) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kimi_tui.history.line_origins.line_mapping import is_significant
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from tests.history.snapshots.file_history_fixture import FileHistoryFixture
 
@@ -63,6 +64,7 @@ class RandomHistory:
         actions: list[Callable[[], None]] = [
             *[self.edit_by_agent] * 8,
             *[self.edit_by_hand] * 6,
+            *[self.edit_during_command] * 2,
             self.format_by_agent,
             self.format_by_hand,
             self.move_block,
@@ -94,6 +96,13 @@ class RandomHistory:
         for _ in range(self.random.choice((1, 1, 1, 2))):
             self._edit(USERS)
         self._capture(USER)
+
+    def edit_during_command(self) -> None:
+        """Both edit while a command runs whose changes a scan finds: its lines may be anyone's."""
+        author = replace(self._call(command="./work"), began=1.0)
+        for owner in self.random.sample((author.call, USERS, USERS), 2):
+            self._edit(owner)
+        self._capture(author)
 
     def merge_by_user(self) -> None:
         """Merge a branch that someone else wrote: lines in several places."""
@@ -158,10 +167,15 @@ class RandomHistory:
             self.content = [self._owner_after_merge(text, state.content, before) for text in texts]
         self._note(self.history.capture().manifest)
 
-    def _owner_after_merge(self, text: str, then: Content, now: Content) -> Line:
-        lines = [line for line in (*then, *now) if line.text.strip() == text.strip()]
+    def _owner_after_merge(self, shown: str, then: Content, now: Content) -> Line:
+        text = shown.strip()
+        lines = [line for line in (*then, *now) if line.text.strip() == text]
+        if not lines or not is_significant(text.encode()):
+            # From a version between the two that the user formatted, or from anywhere.
+            every = (line for state in self._states for line in state.content)
+            lines += [line for line in every if line.text.strip() == text]
         owners = {line.owner for line in lines}.union(*(line.possible for line in lines))
-        return Line(text, USERS if USERS in owners else min(owners, default=USERS), frozenset(owners))
+        return Line(shown, USERS if USERS in owners else min(owners, default=USERS), frozenset(owners))
 
     def _edit(self, owner: str, *, only_insert: bool = False, most: int = 6) -> None:
         """Replace, insert or delete some lines in one place."""
