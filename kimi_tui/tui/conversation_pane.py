@@ -66,12 +66,17 @@ class ConversationPane(Vertical):
     # search
 
     @on(Transcript.SearchRequested)
-    async def open_search(self) -> None:
-        """Open the search input."""
+    async def _handle_search_requested(self) -> None:
+        await self.open_search()
+
+    async def open_search(self, text: str = "") -> None:
+        """Open the search input, and search `text` unless it is empty."""
         if self._search_line is None:
             self._focused_before_search = self.screen.focused
             self._search_line = SearchLine()
             await self.mount(self._search_line)
+        if text:
+            self._search_line.field.value = text
         self._search_line.field.focus()
 
     @on(SearchLine.Searched)

@@ -41,13 +41,14 @@ from kimi_tui.wire.commands import (
     ShowTimeline,
 )
 from kimi_tui.wire.context_usage import ContextUsagePart, WindowFilling
-from kimi_tui.wire.display_blocks import DiffBlock
+from kimi_tui.wire.display_blocks import DiffBlock, TodoItem
 from kimi_tui.wire.events import (
     BtwBegin,
     BtwEnd,
     RequestClosed,
     StatusUpdate,
     StepBegin,
+    TodoUpdate,
     ToolCall,
     TurnBegin,
 )
@@ -377,6 +378,12 @@ AT_REST = (
 WITH_ATTEMPTS = (
     SnapshotCase("comparison of attempts", command("attempts"), messages=(ATTEMPTS,)),
     SnapshotCase("start of attempts", (*command("attempts"), "n", "down", "space"), ("escape", "escape")),
+    SnapshotCase("todo list, toggled", ("ctrl+t",), ("ctrl+t",)),
+    SnapshotCase(
+        "finished todo list",
+        closing_keys=(),
+        messages=(TodoUpdate((TodoItem("修复 validate()", "done"), TodoItem("add a test", "done"))),),
+    ),
 )
 AT_WORK = (
     SnapshotCase("queue", (*"next", "enter", *"draft"), ("ctrl+c",), (TurnBegin("go on"), StepBegin(1))),

@@ -38,6 +38,7 @@ APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
     "todo": _SCREEN,
     "tools": _SCREEN,
     "print": _SCREEN,
+    "find": _SCREEN,
     "suspend": _SCREEN,
     "editor": _SCREEN,
     "detach": _END,

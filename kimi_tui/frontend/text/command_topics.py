@@ -28,7 +28,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
     CommandTopic(
         "conversation",
         tr_lazy("Conversation"),
-        ("context", "cost", "compact", "clear", "btw", "copy", "print", "transcript", "output"),
+        ("context", "cost", "compact", "clear", "btw", "copy", "find", "print", "transcript", "output"),
         ("chat", "search", "scroll", "copy"),
     ),
     CommandTopic(
@@ -125,6 +125,7 @@ COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "editor": ("vim", "external", "compose"),
     "exit": ("close", "leave", "bye"),
     "export": ("save", "share", "download"),
+    "find": ("search", "grep", "match"),
     "fleet": ("benchmark", "batch", "progress", "tasks", "ray"),
     "fork": ("branch", "duplicate", "clone"),
     "goal": ("test", "loop", "until", "target"),

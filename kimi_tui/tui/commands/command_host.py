@@ -105,6 +105,10 @@ class CommandDialogs(Protocol):
         """Open the list of permissions, or only the grants that need confirmation."""
         ...
 
+    def search_conversation(self, text: str) -> None:
+        """Search `text` in the conversation, or let the user type it if it is empty."""
+        ...
+
     def show_text(self, title: str, text: str) -> None:
         """Open a text in the pager."""
         ...

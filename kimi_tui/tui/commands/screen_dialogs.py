@@ -8,6 +8,7 @@ from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.chosen_message import ChosenMessage, MessageSearchText
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.registry import CommandRegistry
+from kimi_tui.tui.conversation_pane import ConversationPane
 from kimi_tui.tui.dialogs.agents import AgentsDialog
 from kimi_tui.tui.dialogs.command_palette import CommandPalette
 from kimi_tui.tui.dialogs.help import Help
@@ -101,6 +102,10 @@ class ScreenDialogs:
 
         dialog = PermissionsDialog(only_unconfirmed=only_unconfirmed, **self._source)
         self._screen.app.push_screen(dialog)
+
+    def search_conversation(self, text: str) -> None:
+        """Search `text` in the conversation, or let the user type it if it is empty."""
+        self._screen.call_later(self._screen.query_one(ConversationPane).open_search, text)
 
     def show_text(self, title: str, text: str) -> None:
         """Open a text in the pager."""

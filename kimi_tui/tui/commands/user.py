@@ -16,6 +16,10 @@ async def _print_all(host: CommandHost, _: str) -> None:
     host.print_all()
 
 
+async def _find(host: CommandHost, text: str) -> None:
+    host.dialogs.search_conversation(text)
+
+
 async def _suspend(host: CommandHost, _: str) -> None:
     host.suspend()
 
@@ -83,6 +87,13 @@ USER_COMMANDS = (
         summary="Print the conversation to the terminal's scrollback",
         run=_print_all,
         binding_id="transcript.print",
+    ),
+    UiCommand(
+        name="find",
+        summary="Search the conversation",
+        run=_find,
+        argument="[TEXT]",
+        binding_id="transcript.find",
     ),
     UiCommand(
         name="suspend",

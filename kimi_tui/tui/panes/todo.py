@@ -3,12 +3,14 @@
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.widgets.closable_title import closable_title
 from kimi_tui.wire.display_blocks import TodoItem
 
 _GLYPHS = {
@@ -25,6 +27,13 @@ class TodoPane(VerticalScroll):
     TodoPane { height: auto; }
     """
     state: reactive[SessionViewState] = reactive(SessionViewState(), repaint=False)
+
+    class Left(Message):
+        """Posted when the user hides the pane."""
+
+    def action_hide(self) -> None:
+        """Hide the pane."""
+        self.post_message(self.Left())
 
     def compose(self) -> ComposeResult:
         """Yield a single text widget."""
@@ -47,7 +56,7 @@ class TodoPane(VerticalScroll):
 
     def _draw(self, items: tuple[TodoItem, ...]) -> None:
         done = sum(item.status == "done" for item in items)
-        self.border_title = Content(f"{tr('todo')} {done}/{len(items)}" if items else tr("todo"))
+        self.border_title = closable_title(f"{tr('todo')} {done}/{len(items)}" if items else tr("todo"))
         empty = Content.styled(tr("No todos yet. The agent lists its tasks here."), "$text-muted")
         self.query_one("#todo-list", Static).update(
             Content("\n").join([_render_item(item) for item in items]) if items else empty

@@ -22,6 +22,7 @@ from kimi_tui.frontend.tool_runs import RunStatus, ToolRun
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.keys.keymap import bindings
 from kimi_tui.tui.keys.tables import TOOLS_KEYS
+from kimi_tui.tui.widgets.closable_title import closable_title
 
 _GLYPHS: dict[RunStatus, tuple[str, str]] = {
     "running": ("⟳", "$accent"),
@@ -74,7 +75,7 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
             return
         if self._highlighted_id not in {run.id for run in state.tool_runs.calls}:
             self._highlighted_id = None
-        self.border_title = Content(
+        self.border_title = closable_title(
             f"{tr('tools')} {len(state.tool_runs.calls)}" if state.tool_runs.calls else tr("tools")
         )
         self.virtual_size = Size(0, max(len(state.tool_runs.calls), 1))
@@ -165,6 +166,10 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_end(animate=False)
         self.refresh()
         self.post_message(self.Left())
+
+    def action_hide(self) -> None:
+        """Hide the pane."""
+        self.action_leave()
 
     def on_click(self, event: events.Click) -> None:
         """Highlight the clicked call; a double click opens it."""

@@ -250,9 +250,11 @@ class SessionView(Vertical):
             self.conversation.open_pager(block.title, block.full_text())
 
     @on(ToolsPane.Left)
-    def _handle_tools_left(self) -> None:
-        self.transcript.select_block(None)
-        self.pane_layout.hide("tools")
+    @on(TodoPane.Left)
+    def _handle_pane_left(self, event: ToolsPane.Left | TodoPane.Left) -> None:
+        if isinstance(event, ToolsPane.Left):
+            self.transcript.select_block(None)
+        self.pane_layout.hide("tools" if isinstance(event, ToolsPane.Left) else "todo")
         self.post_message(self.Left())
 
     def toggle_pane(self, name: PaneName) -> None:

@@ -93,7 +93,7 @@ class TimelineController:
     async def toggle(self) -> None:
         """Show and focus the pane, or hide it if it has the focus."""
         if self._is_shown and self._pane is not None and self._pane.has_focus_within:
-            self._hide()
+            self.hide()
             return
         self._is_shown = True
         self._loader.load_newest()  # first, so that the response arrives while the pane is being mounted
@@ -113,14 +113,15 @@ class TimelineController:
         self._place.hide_timeline()
         self._place.preview_checkpoint(None)
 
-    def _hide(self) -> None:
+    def hide(self) -> None:
+        """Hide the pane and return the focus to the prompt."""
         self.close()
         self._place.return_focus()
 
     def leave(self) -> None:
         """Focus the prompt; on a narrow screen also hide the pane."""
         if self._place.is_narrow:
-            self._hide()
+            self.hide()
         else:
             self._place.preview_checkpoint(None)
             self._place.return_focus()

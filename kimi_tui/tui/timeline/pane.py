@@ -17,6 +17,7 @@ from kimi_tui.tui.timeline.pane_hints import InputMode, PaneHints
 from kimi_tui.tui.timeline.request import TimelineAction, TimelineRequestHandler
 from kimi_tui.tui.timeline.row_renderer import describe_now, describe_row
 from kimi_tui.tui.timeline.view import TimelineView
+from kimi_tui.tui.widgets.closable_title import closable_title
 from kimi_tui.tui.widgets.key_hints import KeyHints
 from kimi_tui.wire.timeline import TimelineNode
 
@@ -68,7 +69,7 @@ class TimelinePane(Vertical):
 
     def on_mount(self) -> None:
         """Show the details of the current state and keep the ages up to date."""
-        self.border_title = Content(tr("timeline"))
+        self.border_title = closable_title(tr("timeline"))
         self.set_interval(60, self._refresh_ages)
         self.refresh_details()
 
@@ -100,7 +101,7 @@ class TimelinePane(Vertical):
             self._details = details
             self.query_one("#timeline-details", Static).update(details)
         count = len(view.rows.all)
-        self.border_title = Content(
+        self.border_title = closable_title(
             tr("timeline: {count} found", count=count) if view.rows.query else tr("timeline")
         )
         hints = self._hints.build(view, input_mode=self._input_mode, has_focus=self.has_focus_within)
@@ -132,6 +133,10 @@ class TimelinePane(Vertical):
         return "filter" if self._named_node is None else "name"
 
     # actions
+
+    def action_hide(self) -> None:
+        """Hide the pane."""
+        self._handler.hide()
 
     def action_ask(self, action: TimelineAction | Literal["filter"]) -> None:
         """Run the action of a key or a hint."""

@@ -51,6 +51,10 @@ class TimelineRequestHandler(Protocol):
         """Run an action."""
         ...
 
+    def hide(self) -> None:
+        """Hide the pane and return the focus to the prompt."""
+        ...
+
     def preview(self, node: TimelineNode | None) -> None:
         """Scroll the conversation to the highlighted checkpoint; None is the current state."""
         ...
