@@ -14,9 +14,10 @@ from kimi_tui.engine.goal.environment_files import (
     changed_files,
     find_environment_files,
     installed_modules,
+    is_code,
 )
 from kimi_tui.engine.goal.mentioned_files import MentionedFiles
-from kimi_tui.engine.goal.protected_files import ProtectedFiles, is_cache
+from kimi_tui.engine.goal.protected_files import ENVIRONMENT_FOLDERS, ProtectedFiles, is_cache
 from kimi_tui.engine.goal.suspicious_lines import SuspiciousLines
 from kimi_tui.engine.goal.tests_in_code import find_code_tests
 from kimi_tui.engine.timeline.compare import compare_states
@@ -26,6 +27,7 @@ from kimi_tui.wire.compared_lines import diff_lines
 from kimi_tui.wire.timeline import ComparedFile
 
 _MAX_DIFF_LINES = 200
+_MAX_LINE_CHARS = 10_000
 
 
 @frozen(kw_only=True)
@@ -101,7 +103,7 @@ class CheckGuard:
         """Return what changed since then. Raises KimiTuiError."""
         now = await self._views.capture_now()
         others = changed_files(self._start.environment, await self._find_environment_files())
-        comparison = _Comparison(self._check, self._protected, self._start.state, now)
+        comparison = _Comparison(self._check, self._protected, self._start.state, now, self._work_dir)
         return await self._worker.use(lambda history: comparison.report(history, others))
 
     async def _find_environment_files(self) -> Mapping[str, FileIdentity]:
@@ -116,6 +118,7 @@ class _Comparison:
     protected: ProtectedFiles
     start: str
     now: str
+    work_dir: Path
 
     def report(self, history: FileHistory, others: Sequence[str]) -> GuardReport:
         """Return what changed. `others` are names of changed files that checkpoints may not cover."""
@@ -139,9 +142,12 @@ class _Comparison:
             if not (file.path in decisive or is_cache(file.path))
             for line in _suspicious_changes(file, suspicious, has_doctests=has_doctests)
         ]
+        uncovered = [name for name in others if name not in covered]
+        code = [name for name in uncovered if self._is_only_code(name)]
+        lines += [f"{name}: {line}" for name in code for line in suspicious.find(self._read(name))]
         return GuardReport(
             files=tuple(file for file in files if file.path in decisive),
-            others=tuple(name for name in others if name not in covered),
+            others=tuple(name for name in uncovered if name not in code),
             lines=tuple(lines),
             restored={
                 path: entry
@@ -149,6 +155,19 @@ class _Comparison:
                 if path in decisive or self.protected.is_protected(path)
             },
         )
+
+    def _is_only_code(self, name: str) -> bool:
+        """Return whether a file is code that isn't protected, such as ignored code."""
+        is_outside = name.startswith("/") or ": /" in name
+        is_installed = not ENVIRONMENT_FOLDERS.isdisjoint(name.split("/"))
+        return is_code(name) and not (is_outside or is_installed or self.protected.is_protected(name))
+
+    def _read(self, name: str) -> list[str]:
+        try:
+            text = (self.work_dir / name).read_text(errors="replace")
+        except OSError:
+            return []
+        return [line.strip()[:_MAX_LINE_CHARS] for line in text.splitlines()]
 
 
 def _suspicious_changes(file: ComparedFile, suspicious: SuspiciousLines, *, has_doctests: bool) -> list[str]:

@@ -46,14 +46,17 @@ _USER_FILES = (
 """Files in the home directory that change how every program of a kind starts."""
 _SETTINGS_FOLDERS = (".cargo", ".config", ".mvn")
 """Directories above the working directory whose settings apply to it."""
+_CODE = frozenset((".cjs", ".cts", ".js", ".jsx", ".mjs", ".mts", ".php", ".pl", ".rb", ".sh", ".ts", ".tsx"))
+_OUTPUT_FOLDERS = frozenset((".next", "build", "coverage", "dist", "htmlcov", "out", "target"))
+"""Directories to which programs write code."""
 _PACKAGES = re.compile(r"/(?:site|dist)-packages/([^/.]+)")
 
 
 def find_environment_files(
     work_dir: Path, protected: ProtectedFiles, *, home: Path | None = None
 ) -> Mapping[str, FileIdentity]:
-    """Return protected files of the working directory and above it, programs on the PATH with their
-    packages, and files of the user.
+    """Return protected files and code of the working directory, protected files above it, programs on the
+    PATH with their packages, and files of the user.
 
     Each has an identity that changes with its content: the time of its last change can't be set. Blocks.
     """
@@ -78,6 +81,13 @@ def find_environment_files(
     return found
 
 
+def is_code(path: str) -> bool:
+    """Return whether a file in the working directory has code that others may load."""
+    folders, _, name = path.rpartition("/")
+    suffix = name[name.rfind(".") :]
+    return suffix == ".py" or (suffix in _CODE and _OUTPUT_FOLDERS.isdisjoint(folders.split("/")))
+
+
 def installed_modules(names: Iterable[str]) -> set[str]:
     """Return the top-level modules among the names of environment files."""
     return {match[1].lower() for name in names if (match := _PACKAGES.search(name)) is not None}
@@ -96,7 +106,7 @@ def _files_below(root: str, protected: ProtectedFiles) -> Iterator[tuple[str, Fi
         links = [name for name in names if Path(folder, name).is_symlink()]
         for name in (*files, *links):
             path = f"{prefix}/{name}" if prefix else name
-            if is_environment or protected.is_protected(path):
+            if is_environment or protected.is_protected(path) or is_code(path):
                 yield path, _identity_of(f"{folder}/{name}")
 
 

@@ -44,7 +44,7 @@ PROJECT = {
     "package.json": '{"scripts": {"test": "jest"}}\n',
     "check.sh": "#!/bin/sh\ngrep -q A app/names.py\n",
     ".github/workflows/ci.yml": "run: pytest\n",
-    ".gitignore": ".venv/\nnode_modules/\n",
+    ".gitignore": ".venv/\nnode_modules/\ngenerated/\n",
     INSTALLED: "version = 1\n",
     "node_modules/jest/index.js": "run()\n",
     "web/button.test.ts": "expect(1).toBe(1)\n",
@@ -226,6 +226,7 @@ LATER_WAYS: dict[str, Callable[[Path], None]] = {
     "notice it by an attribute": append("core/lib.rs", "#[cfg(not(test))]\nfn f() {}\n"),
     "replace expect": write("web/a.js", "globalThis.expect = () => ok\n"),
     "replace assert": write("web/a.js", "const a = require('node:assert')\n"),
+    "exit in ignored code": write("generated/names.py", "import os\nos._exit(0)\n"),
     "exit with a computed status": write("pkg/a.go", "func init() { os.Exit(len(none)) }\n"),
 }
 """Ways that were found later."""
@@ -239,6 +240,7 @@ HARMLESS: dict[str, Callable[[Path], None]] = {
     "a new doctest": write("app/more.py", '"""\n>>> 1\n1\n"""\n'),
     "data that no test reads": write("data/cities.txt", "A\n"),
     "a module named latest": write("latest/contest.py", "1\n"),
+    "ignored code": write("generated/names.py", "NAMES = []\n"),
     "caches of test runs": write("tests/__pycache__/test_names.cpython-311.pyc", "x"),
 }
 
