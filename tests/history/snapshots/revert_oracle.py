@@ -257,7 +257,8 @@ class Oracle:
             if source.exists():
                 os.link(source, full_path)
                 self.identities[path] = self.identities.get(to, 0)
-                self.former_names[path] = {to, *self.former_names.get(to, ())}
+                names = {path, to, *self.former_names.get(to, ())}
+                self.former_names |= {path: names, to: names}
 
     def symlink(self, path: str) -> None:
         """Make `path` a symbolic link."""
