@@ -314,7 +314,7 @@ async def test_the_command_shows_the_plan_before_it_adopts(open_app: Any) -> Non
 
 async def test_a_key_opens_the_comparison(open_app: Any) -> None:
     async with open_app(size=(80, 24)) as harness:
-        harness.engine.send(ATTEMPTS)
+        await harness.send(ATTEMPTS)
         await harness.driver.press("alt+a")
         await harness.wait_until(lambda: isinstance(harness.app.screen, AttemptsDialog))
 
