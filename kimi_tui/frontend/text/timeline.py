@@ -71,7 +71,7 @@ def saved_versions_text(reverted: Reverted) -> str:
         "Your version is saved in checkpoint {number}: {files}. To restore it: {command}",
         number=reverted.from_,
         files=_format_paths(reverted.saved),
-        command=restore_saved_command(reverted),
+        command=sanitize_line(restore_saved_command(reverted)),
     )
 
 
