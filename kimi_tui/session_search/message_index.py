@@ -27,6 +27,7 @@ _VERSION = 1
 _TRANSACTION_BYTES = 1_000_000
 """Bytes of journals between two commits; a kill loses at most this much work."""
 _BUSY_TIMEOUT_S = 5.0
+_BUSY_DELAY_S = 0.02
 _DAMAGED_SCHEMA = (
     "no such",
     "malformed",
@@ -155,8 +156,8 @@ class MessageIndex:
                 _check_types(row, _MESSAGE_TYPES)
                 segment_id, start, length, checkpoint, when = row
                 segment = segments.get(segment_id)
-                if segment is None:  # its session was deleted
-                    continue
+                if segment is None or not 0 <= start < start + length <= segment.indexed:
+                    continue  # its session was deleted, or the row is damaged
                 yield IndexedMessage(
                     session_id=segment.session,
                     path=Path(segment.path),
@@ -214,7 +215,7 @@ class MessageIndex:
         connection = sqlite3.connect(
             self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
         )
-        connection.execute("PRAGMA journal_mode = WAL")
+        _switch_to_wal(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
 
@@ -303,6 +304,20 @@ def _transaction(database: sqlite3.Connection) -> Iterator[None]:
     database.execute("COMMIT")
 
 
+def _switch_to_wal(database: sqlite3.Connection) -> None:
+    """Set the journal mode. SQLite itself doesn't wait for others who do the same."""
+    deadline = time.monotonic() + _BUSY_TIMEOUT_S
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                raise
+            time.sleep(_BUSY_DELAY_S)
+        else:
+            return
+
+
 def _create_tables(database: sqlite3.Connection) -> None:
     """Create the tables, if no other process has done so meanwhile."""
     with _transaction(database):
@@ -322,7 +337,10 @@ def _read_segments(database: sqlite3.Connection) -> list[_Segment]:
     rows = list(database.execute(f"SELECT {', '.join(_SEGMENT_TYPES)} FROM segments"))
     for row in rows:
         _check_types(row, _SEGMENT_TYPES.values())
-    return [_Segment(**dict(zip(_SEGMENT_TYPES, row, strict=True))) for row in rows]
+    segments = [_Segment(**dict(zip(_SEGMENT_TYPES, row, strict=True))) for row in rows]
+    if any(it.indexed < 0 or it.shared < 0 for it in segments):
+        raise sqlite3.DatabaseError("a segment has impossible values")
+    return segments
 
 
 def _check_types(row: Iterable[object], types: Iterable[type | UnionType]) -> None:

@@ -89,7 +89,7 @@ def _read_message(location: IndexedMessage) -> JournalMessage | None:
         with location.path.open("rb") as file:
             file.seek(location.start)
             found = read_line(file.read(location.length))
-    except OSError:
+    except (OSError, ValueError):  # a damaged index may have any path
         return None
     return found if isinstance(found, JournalMessage) else None
 
