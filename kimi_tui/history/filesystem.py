@@ -105,7 +105,7 @@ class SupportsWrite(Protocol):
         ...
 
 
-def write_all(fs: SupportsWrite, file: int, data: bytes) -> None:
+def write_all(fs: SupportsWrite, file: int, data: bytes | bytearray) -> None:
     """Write all of `data`. Raises OSError."""
     rest = memoryview(data)
     while rest:

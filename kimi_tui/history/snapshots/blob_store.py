@@ -12,13 +12,14 @@ mostly databases and disk images, which don't insert.
 
 import hashlib
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.filesystem import LOCAL_FILE_SYSTEM, TEMPORARY_SUFFIX, FileSystem, discard, replace_file
+from kimi_tui.history.snapshots.digest_set import DigestSet
 from kimi_tui.history.snapshots.pack import Pack, PackWriter, new_pack
 
 PIECE = 1 << 18
@@ -125,7 +126,9 @@ class BlobStore:
         if writer.index:
             self.bytes_written += writer.path.stat().st_size
             self._scanned_packs.add(writer.path.name)
-            self._register_pack(Pack(writer.path, bytes(writer.index)))
+            index = bytes(writer.index)
+            writer.index.clear()  # it may have 100,000 records
+            self._register_pack(Pack(writer.path, index))
 
     def has(self, digest: str) -> bool:
         """Return whether the content is stored."""
@@ -160,7 +163,7 @@ class BlobStore:
         self._loose_digests = {path.parent.name + path.name for path in self._loose_dir.glob("??/*")}
         self._scan_packs()
 
-    def keep_only(self, digests: Collection[str]) -> None:
+    def keep_only(self, digests: Iterable[str]) -> None:
         """Delete all other contents. Packs with unneeded contents are rewritten. Raises OSError.
 
         Nobody else may use the store during the call.
@@ -168,11 +171,12 @@ class BlobStore:
         for path in self._packs_dir.glob(f"*{TEMPORARY_SUFFIX}"):
             discard(self._fs, path)
         self._scan_packs()
-        needed = set(digests)
+        needed = DigestSet(digests)
         for pack in self._packs.values():
-            for digest in needed.intersection(pack.lists):
-                with suppress(zlib.error):
-                    needed.update(pack.pieces_of(digest))
+            for digest in pack.lists:
+                if digest in needed:
+                    with suppress(zlib.error):
+                        needed.update(pack.pieces_of(digest))
         for path in self._loose_dir.glob("??/*"):
             if path.parent.name + path.name not in needed:
                 self._fs.unlink(path)
@@ -182,7 +186,7 @@ class BlobStore:
         self._large_packs.clear()
         self.open()
 
-    def _repack(self, needed: Collection[str]) -> None:
+    def _repack(self, needed: DigestSet) -> None:
         """Rewrite packs that contain unneeded contents or are uncompressed, and merge many small ones."""
         packs = list(self._packs.values())
         small = [pack for pack in packs if pack.path.stat().st_size < _SMALL]
@@ -195,21 +199,23 @@ class BlobStore:
         if small:
             self._merge_packs(small, needed)
 
-    def _merge_packs(self, packs: Sequence[Pack], needed: Collection[str]) -> None:
+    def _merge_packs(self, packs: Sequence[Pack], needed: DigestSet) -> None:
         """Copy the needed contents of some packs into a new one. Damaged contents are lost."""
         added: set[str] = set()
         with new_pack(self._packs_dir, self._fs, frame=self.piece) as writer:
-            for pack in packs:
+            for number, pack in enumerate(packs, 1):
                 for digest in pack.digests:
                     if digest in needed and digest not in added:
                         with suppress(zlib.error):
                             writer.add(digest, pack.read(digest))
-                            added.add(digest)
+                            if number < len(packs):  # no pack contains any twice
+                                added.add(digest)
                 for digest in pack.lists:
                     if digest in needed and digest not in added:
                         with suppress(zlib.error):
                             writer.add_list(digest, pack.pieces_of(digest))
-                            added.add(digest)
+                            if number < len(packs):
+                                added.add(digest)
         for pack in packs:
             self._fs.unlink(pack.path)
 

@@ -1,13 +1,17 @@
 """Large JSON documents in chunks, one per line, since the JSON codec blocks all other threads."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
 MAX_ITEMS = 2000
 """Number of a mapping's items per chunk."""
+_DEFLATED_BYTES = 1 << 15
+_INFLATED_BYTES = 1 << 18
+"""Maximum number of bytes that are decompressed at a time, before and after it."""
 
 
 def encode_lines(record: Mapping[str, Any]) -> Iterator[bytes]:
@@ -21,14 +25,14 @@ def encode_lines(record: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def decode(
-    data: bytes, parsers: Mapping[str, Callable[[Any], dict[str, Any]]] = MappingProxyType({})
+    lines: Iterable[bytes], parsers: Mapping[str, Callable[[Any], dict[str, Any]]] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Return the record that `encode_lines` wrote. Raises ValueError.
+    """Return the record whose lines `encode_lines` yielded. Raises ValueError, and what `lines` raises.
 
     `parsers` convert mappings by name, chunk by chunk, and raise ValueError or TypeError.
     """
     record: dict[str, Any] = {}
-    for line in split_lines(data):
+    for line in lines:
         for name, value in json.loads(line).items():
             parsed = parsers[name](value) if name in parsers else value
             if isinstance(parsed, dict) and name in record:
@@ -36,6 +40,30 @@ def decode(
             else:
                 record[name] = parsed
     return record
+
+
+def inflate_lines(data: bytes) -> Iterator[bytes]:
+    """Yield the lines of zlib-compressed `data`, never with all of them in memory. Raises zlib.error."""
+    decompressor = zlib.decompressobj()
+    line: list[bytes] = []
+    for part in _inflate(decompressor, memoryview(data)):
+        first, *others = part.split(b"\n")
+        line.append(first)
+        for following in others:
+            yield b"".join(line)
+            line = [following]
+    if not decompressor.eof:
+        raise zlib.error("incomplete data")
+    yield b"".join(line)
+
+
+def _inflate(decompressor: "zlib._Decompress", data: memoryview) -> Iterator[bytes]:
+    for start in range(0, len(data), _DEFLATED_BYTES):
+        rest: bytes | memoryview = data[start : start + _DEFLATED_BYTES]
+        while rest:
+            yield decompressor.decompress(rest, _INFLATED_BYTES)
+            rest = decompressor.unconsumed_tail
+    yield decompressor.flush()
 
 
 def split_lines(data: bytes) -> Iterator[bytes]:

@@ -26,7 +26,7 @@ from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.filesystem import APPEND_FLAGS, LOCAL_FILE_SYSTEM, FileSystem, sync_folder, write_all
 from kimi_tui.history.snapshots.attributes.file_attributes import Attributes, FileAttributes
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
-from kimi_tui.history.snapshots.chunked_json import decode, encode_lines, split_lines
+from kimi_tui.history.snapshots.chunked_json import decode, encode_lines, inflate_lines, split_lines
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply_changes
 from kimi_tui.history.snapshots.rename_detection import Renames
 from kimi_tui.history.snapshots.stored_state import StoredState, parse_entries, whole_state_lines
@@ -179,7 +179,7 @@ class ManifestLog:
     def read(self, manifest: str) -> Manifest:
         """Return a record. Raises ManifestMissing."""
         with self._translate_errors(manifest):
-            return _from_json(manifest, zlib.decompress(self._read_frame(manifest)))
+            return _from_json(manifest, inflate_lines(self._read_frame(manifest)))
 
     def read_state(self, manifest: str) -> tuple[Manifest, StoredState | None]:
         """Return a record without its whole state, and that; None if it has none. Raises ManifestMissing.
@@ -189,7 +189,7 @@ class ManifestLog:
         with self._translate_errors(manifest):
             data = zlib.decompress(self._read_frame(manifest))
             lines = whole_state_lines(data)
-            record = _from_json(manifest, _without_whole(data) if lines else data)
+            record = _from_json(manifest, split_lines(_without_whole(data) if lines else data))
         if lines:
             return record, StoredState(lines)
         whole = StoredState(b"", record.whole) if record.whole is not None else None
@@ -290,7 +290,7 @@ class ManifestLog:
         Without a parent there are no paths. Raises ManifestMissing.
         """
         try:
-            record = decode(_without_whole(zlib.decompress(raw.payload)))
+            record = decode(split_lines(_without_whole(zlib.decompress(raw.payload))))
             if record["parent"] is None:
                 return None, []
             return record["parent"], [*record.get("set", ()), *record.get("gone", ())]
@@ -333,7 +333,7 @@ class ManifestLog:
         for segment in self._segments("*"):
             for frame in _read_frames(segment):
                 try:
-                    for line in split_lines(zlib.decompress(frame.payload)):
+                    for line in inflate_lines(frame.payload):
                         record = json.loads(line)
                         for entries in (record.get("set", {}), record.get("whole", {})):
                             yield from (ref for kind, _, _, ref, *_ in entries.values() if kind == "file")
@@ -344,7 +344,7 @@ class ManifestLog:
         for segment in segments:
             for frame in _read_frames(segment):
                 try:
-                    yield _from_json(f"{segment.stem}:{frame.offset}", zlib.decompress(frame.payload))
+                    yield _from_json(f"{segment.stem}:{frame.offset}", inflate_lines(frame.payload))
                 except (ValueError, KeyError, TypeError, zlib.error):
                     continue
 
@@ -497,8 +497,8 @@ def _to_json(
     return record
 
 
-def _from_json(manifest: str, data: bytes) -> Manifest:
-    record = decode(data, {"whole": parse_entries, "set": parse_entries})
+def _from_json(manifest: str, lines: Iterable[bytes]) -> Manifest:
+    record = decode(lines, {"whole": parse_entries, "set": parse_entries})
     whole: dict[str, Entry] | None = record.get("whole")
     changes: Changes = record.get("set", whole or {})
     if gone := record.get("gone"):

@@ -15,7 +15,7 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,7 +71,7 @@ class Pack:
         records = range(0, len(index), _RECORD.size)
         lists = {at for at in records if index[at + _SIZE_AT] & 0x80}
         blobs = (at for at in records if at not in lists)
-        self._blobs = array("L", sorted(blobs, key=lambda at: index[at : at + _DIGEST]))
+        self._blobs = _sort_records(index, blobs)
         """Offsets of the records in the index, ordered by digest: a pack may have 100,000 of them."""
         self._lists = {index[at : at + _DIGEST].hex(): at for at in sorted(lists)}
         self._frames: OrderedDict[int, bytes] = OrderedDict()
@@ -154,6 +154,17 @@ class Pack:
             os.close(file)
 
 
+def _sort_records(index: bytes, records: Iterable[int]) -> "array[int]":
+    """Return records ordered by digest. The digests aren't all in memory, apart from the index."""
+    by_first_byte = [array("L") for _ in range(256)]
+    for at in records:
+        by_first_byte[index[at]].append(at)
+    ordered = array("L")
+    for some in by_first_byte:
+        ordered.extend(sorted(some, key=lambda at: index[at : at + _DIGEST]))
+    return ordered
+
+
 class PackWriter:
     """Writes blobs into a pack. Frames are compressed in threads and written in another thread."""
 
@@ -187,7 +198,8 @@ class PackWriter:
             self._close_frame()
         self._index_frames(down_to=0)
         footer = _FOOTER.pack(self._offset, len(self.index) // _RECORD.size, _MAGIC)
-        write_all(self._fs, self._file, bytes(self.index) + footer)
+        write_all(self._fs, self._file, self.index)
+        write_all(self._fs, self._file, footer)
 
     def shut_down(self) -> None:
         """Wait for the threads to finish."""

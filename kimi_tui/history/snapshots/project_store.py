@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from kimi_tui.base.errors import SessionError
@@ -133,7 +134,7 @@ class ProjectStore:
                 kept.add(name)
                 todo += builds_on.get(name, ())
         self.manifests.drop(times.keys() - kept)
-        self.blobs.keep_only({*self.manifests.contents(), *self._contents_of_interrupted_reverts()})
+        self.blobs.keep_only(chain(self.manifests.contents(), self._contents_of_interrupted_reverts()))
 
     def _contents_of_interrupted_reverts(self) -> set[str]:
         """Return the contents that reverts of killed processes still have to write."""
@@ -141,9 +142,8 @@ class ProjectStore:
         for journal in (self.folder / "reverts").glob("*.json"):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 steps = json.loads(journal.read_bytes())["steps"]
-                refs |= {
-                    Entry(*fields).ref for _, *states in steps for fields in states if fields is not None
-                }
+                entries = (Entry(*fields) for _, *states in steps for fields in states if fields is not None)
+                refs |= {entry.ref for entry in entries if entry.kind == "file"}
         return refs
 
     def _remove_session_records(self, until: float) -> None:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.filesystem import FileSystem, replace_file
-from kimi_tui.history.snapshots.chunked_json import MAX_ITEMS, chunks, encode_compact, split_lines
+from kimi_tui.history.snapshots.chunked_json import MAX_ITEMS, chunks, encode_compact, inflate_lines
 from kimi_tui.history.snapshots.entry import Entry
 
 RACY_NS = 2_000_000_000
@@ -195,7 +195,7 @@ def save_stat_cache(fs: FileSystem, path: Path, cache: StatCache, manifest: str)
 def load_stat_cache(path: Path) -> tuple[StatCache, str] | None:
     """Return a saved cache and its manifest id; None if there is no usable one."""
     try:
-        lines = split_lines(zlib.decompress(path.read_bytes()))
+        lines = inflate_lines(path.read_bytes())
         record = json.loads(next(lines))
         cache = StatCache(rules=str(record["rules"]))
         folder = CachedFolder()
