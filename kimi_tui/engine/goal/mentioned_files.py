@@ -9,11 +9,17 @@ from kimi_tui.history.snapshots.entry import Entry
 
 _DATA = frozenset(
     {
-        "ambr", "bin", "cfg", "csv", "dat", "db", "expected", "html", "ini", "json", "jsonl", "log", "md",
-        "out", "parquet", "properties", "snap", "sql", "sqlite", "svg", "toml", "tsv", "txt", "xml", "yaml",
-        "yml",
+        "ambr", "bin", "csv", "dat", "db", "expected", "jsonl", "log", "out", "parquet", "snap", "sqlite",
+        "tsv",
     }
 )  # fmt: skip
+_DATA_OR_SOURCES = frozenset(
+    {"cfg", "html", "ini", "json", "md", "properties", "sql", "svg", "toml", "txt", "xml", "yaml", "yml"}
+)
+"""These may also be what the check tests, so only those with a path like expected results count."""
+_EXPECTED = re.compile(
+    r"answer|approved|baseline|case|correct|data|expect|fixture|golden|output|reference|result|sample|snap"
+)
 _SCRIPTS = frozenset(("awk", "bash", "bat", "cmd", "fish", "inc", "ksh", "mk", "ps1", "sed", "sh", "zsh"))
 _CODE = frozenset(("cjs", "js", "mjs", "php", "pl", "py", "rb", "ts"))
 """Extensions, without the dot."""
@@ -39,7 +45,7 @@ class MentionedFiles:
         if path not in self._at_start:
             return False
         is_script = _is_script(path)
-        if is_script or extension in _DATA:
+        if is_script or _is_data(path, extension):
             pattern = re.compile(rb"(?<![\w.-])" + re.escape(name.encode()) + rb"(?![\w-])")
             return any(
                 pattern.search(text)
@@ -74,6 +80,11 @@ class MentionedFiles:
             return self._blobs.read(entry.ref)
         except BlobMissing:
             return None
+
+
+def _is_data(path: str, extension: str) -> bool:
+    is_like_results = _EXPECTED.search(path.lower()) is not None
+    return extension in _DATA or (extension in _DATA_OR_SOURCES and is_like_results)
 
 
 def _is_script(path: str) -> bool:
