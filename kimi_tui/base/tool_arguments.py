@@ -4,8 +4,6 @@ import json
 import re
 from typing import Any
 
-from pydantic_core import from_json
-
 from kimi_tui.base.terminal_text import sanitize_line
 
 _SUMMARY_PARAMETERS = (
@@ -72,6 +70,8 @@ class PartialToolArguments:
 
     def partial_values(self) -> dict[str, Any]:
         """Return the arguments received so far. The last one may be incomplete."""
+        from pydantic_core import from_json  # takes long; the app imports this module before its first frame
+
         try:
             values = from_json(self.text or "{}", allow_partial="trailing-strings")
         except ValueError:

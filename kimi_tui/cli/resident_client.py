@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.agentspec.spec import KIMI_CLI_AGENT
-from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
+from kimi_tui.base.errors import EngineLost, KimiTuiError
 from kimi_tui.base.message_text import msg
-from kimi_tui.cli.bootstrap import EngineSetup, allow_missing_model
+from kimi_tui.cli.bootstrap import EngineSetup
 from kimi_tui.cli.resident_options import ClientTraits, to_engine_options
 from kimi_tui.resident.connection import EngineNotRunning, send_hello
 from kimi_tui.resident.frames import Hello
@@ -42,22 +42,13 @@ async def serve_resident(
     await _remote_engine(setup, is_viewer=is_viewer, restarts=restarts).serve(wire)
 
 
-async def serve_here_or_resident(setup: EngineSetup, wire: Wire, *, is_app: bool = True) -> None:
-    """Serve `wire` by an engine in this process, or by the resident engine if the session is open there.
-
-    `is_app`: whether the front end is the app, which shows a session before its engine is ready and offers to
-    connect a model. Raises KimiTuiError.
-    """
-    try:
-        if is_app:
-            await setup.serve(wire, adapt=allow_missing_model, show_first=True)
-        else:
-            await setup.serve(wire)
-    except SessionInUse as error:
-        if not await _is_hosted(setup.paths.data_dir, error.session_id):
-            raise
-        cli_options = replace(setup.cli_options, session=error.session_id, continue_last=False)
-        await _remote_engine(replace(setup, cli_options=cli_options)).serve(wire)
+async def serve_in_use(setup: EngineSetup, wire: Wire, session_id: str) -> bool:
+    """Serve `wire` by the resident engine if that has the session open. Return whether it has."""
+    if not await _is_hosted(setup.paths.data_dir, session_id):
+        return False
+    cli_options = replace(setup.cli_options, session=session_id, continue_last=False)
+    await _remote_engine(replace(setup, cli_options=cli_options)).serve(wire)
+    return True
 
 
 async def serve_in_running_engine(

@@ -8,8 +8,9 @@ from functools import partial
 
 from kimi_tui.base.process_groups import kill_all_groups
 from kimi_tui.cli.bootstrap import EngineSetup
-from kimi_tui.cli.resident_client import serve_here_or_resident, serve_resident
+from kimi_tui.cli.resident_client import serve_resident
 from kimi_tui.cli.running_sessions import RunningSessions
+from kimi_tui.cli.serve_here_or_resident import serve_here_or_resident
 from kimi_tui.config.loader import user_config_path
 from kimi_tui.config.startup_settings import startup_settings
 from kimi_tui.linear.app import LinearApp, LinearOptions

@@ -16,6 +16,7 @@ from kimi_tui.cli.bootstrap import EngineSetup, allow_missing_model, read_config
 from kimi_tui.cli.option_conflicts import check_conflicts
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.run_paths import RunPaths, is_new_data_dir, resolve_paths
+from kimi_tui.cli.serve_here_or_resident import serve_here_or_resident
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.config.language_setting import language_setting
 from kimi_tui.config.loader import user_config_path
@@ -233,9 +234,9 @@ def _session_to_choose(cli_options: CliOptions) -> "SessionRequest | None":
 
 async def _serve(setup: EngineSetup, wire: Wire, *, is_resident: bool, is_viewer: bool) -> None:
     """Serve the first session, here or in the resident engine."""
-    from kimi_tui.cli.resident_client import serve_here_or_resident, serve_resident
-
     if is_resident:
+        from kimi_tui.cli.resident_client import serve_resident
+
         await serve_resident(setup, wire, is_viewer=is_viewer)
     else:
         await serve_here_or_resident(setup, wire)

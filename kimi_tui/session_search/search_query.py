@@ -8,12 +8,11 @@ therefore indexed as overlapping pairs: 检查点 as 检查, 查点 and 点.
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 
 from kimi_tui.base.frozen import frozen
 
 _IDEOGRAPH_RANGES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
-_IDEOGRAPHS = re.compile(f"[{_IDEOGRAPH_RANGES}]+")
-_WORDS = re.compile(rf"[{_IDEOGRAPH_RANGES}]+|[^\W_{_IDEOGRAPH_RANGES}]+")
 _MIN_PREFIX = 3
 """Shorter last words must match completely: too many words of the index begin with them."""
 
@@ -22,7 +21,7 @@ def to_index_text(text: str) -> str:
     """Return `text` with runs of ideographs replaced by their pairs."""
     if text.isascii():
         return text
-    return _IDEOGRAPHS.sub(lambda match: f" {' '.join(_pairs(match[0]))} ", text)
+    return _ideographs().sub(lambda match: f" {' '.join(_pairs(match[0]))} ", text)
 
 
 def _pairs(run: str) -> list[str]:
@@ -42,10 +41,10 @@ class SearchQuery:
 
         It finds all messages with the terms, and a few others.
         """
-        words = [word for term in self.terms for word in _WORDS.findall(term)]
+        words = [word for term in self.terms for word in _words().findall(term)]
         parts = []
         for number, word in enumerate(words, 1):
-            if _IDEOGRAPHS.fullmatch(word):
+            if _ideographs().fullmatch(word):
                 pairs = _pairs(word)[:-1]
                 parts += [f'"{pair}"' for pair in pairs] or [f'"{word}" *']
             elif number == len(words) and len(word) >= _MIN_PREFIX:
@@ -101,3 +100,15 @@ def _fold_with_origins(text: str) -> tuple[str, Sequence[int]]:
                 characters.append(part)
                 origins.append(position)
     return "".join(characters), origins
+
+
+@cache
+def _ideographs() -> re.Pattern[str]:
+    """Return the pattern of a run of ideographs. Compiling it would delay the start of each session."""
+    return re.compile(f"[{_IDEOGRAPH_RANGES}]+")
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    """Return the pattern of a run of ideographs, or of other letters and digits."""
+    return re.compile(rf"[{_IDEOGRAPH_RANGES}]+|[^\W_{_IDEOGRAPH_RANGES}]+")

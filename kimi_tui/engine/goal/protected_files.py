@@ -4,6 +4,7 @@ import fnmatch
 import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from pathlib import PurePosixPath
 
 from kimi_tui.engine.goal.named_paths import NamedPaths
@@ -55,8 +56,6 @@ _SETTINGS = (
     "usercustomize.*", "uv.lock", "uv.toml", "vite.config.*", "vitest.*", "wscript", "yarn.lock",
 )  # fmt: skip
 """Names of settings and build files, in lower case."""
-_is_test_name = re.compile("|".join(map(fnmatch.translate, _TESTS))).match
-_is_settings_name = re.compile("|".join(map(fnmatch.translate, _SETTINGS))).match
 _STARTUP_MODULES = frozenset({"sitecustomize", "usercustomize"})
 RUNNERS = frozenset(
     {
@@ -96,7 +95,7 @@ class ProtectedFiles:
             or any(_CAMEL_CASE_TESTS.search(name) for name in names)
             or any(_TEST_FOLDER.search(name) for name in names[:-1])
             or _TEST_FOLDER.fullmatch(names[-1]) is not None
-            or _is_test_name(parts[-1]) is not None
+            or _is_test_name(parts[-1])
             or is_settings_file(path)
             or path in self._named
             or path.startswith(self._test_folders)
@@ -117,7 +116,7 @@ class ProtectedFiles:
 
 def is_settings_file(path: str) -> bool:
     """Return whether the name of a file is one of settings or build files."""
-    return _is_settings_name(path.rpartition("/")[2].lower()) is not None
+    return _is_settings_name(path.rpartition("/")[2].lower())
 
 
 def is_cache(path: str) -> bool:
@@ -130,3 +129,17 @@ def _has_mostly_tests(folder: str, paths: Iterable[str]) -> bool:
     below = [path for path in paths if path.startswith(f"{folder}/")]
     tests = [path for path in below if _is_test_name(path.rpartition("/")[2].lower())]
     return bool(tests) and 2 * len(tests) >= len(below)
+
+
+def _is_test_name(name: str) -> bool:
+    return _pattern_of(_TESTS).match(name) is not None
+
+
+def _is_settings_name(name: str) -> bool:
+    return _pattern_of(_SETTINGS).match(name) is not None
+
+
+@cache
+def _pattern_of(globs: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern for `globs`. Compiling it would delay the start of each session."""
+    return re.compile("|".join(map(fnmatch.translate, globs)))
