@@ -26,7 +26,7 @@ WORKLOADS = (
     "line_origins",
     "resident",
 )
-EXPLICIT = ("soak",)
+EXPLICIT = ("soak", "recall")
 """Workloads that only run if named explicitly."""
 
 
@@ -38,7 +38,7 @@ def main() -> int:
         "workloads",
         nargs="*",
         metavar="WORKLOAD",
-        help=f"{', '.join(known)} (default: all except {EXPLICIT[0]})",
+        help=f"{', '.join(known)} (default: all except {' and '.join(EXPLICIT)})",
     )
     size = parser.add_mutually_exclusive_group()
     size.add_argument(
