@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
 
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
@@ -109,6 +109,13 @@ def session(runner: asyncio.Runner, tmp_path_factory: pytest.TempPathFactory) ->
     max_examples=ORDERS,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     deadline=None,
+)
+@example(
+    order=Order(
+        running=[Step("agent", "rename folder", "a"), Step("user", "save", "d/b")],
+        ended=[],
+        planned=[Step("user", "append", "d/a")],
+    )
 )
 @given(order=ORDER)
 def test_no_edit_is_lost_in_any_order(order: Order, runner: asyncio.Runner, session: "EditedSession") -> None:

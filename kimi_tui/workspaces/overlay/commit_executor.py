@@ -313,6 +313,8 @@ class _CommitRun:
         assert effect.after is not None
         staging = self._staging_for(effect.path)
         is_original = effect.moved_from == effect.source
+        if is_original and _was_written(effect.source, effect.after):
+            raise PathRejected(CHANGED_REASON)
         if is_original or os.lstat(effect.source).st_dev != os.stat(staging).st_dev:
             copy = f"{number}.copy"
             with suppress(FileNotFoundError):
@@ -407,6 +409,15 @@ def _is_same(current: PathState | None, expected: PathState | None) -> bool:
         expected.size,
         expected.mtime_ns,
         expected.mode,
+    )
+
+
+def _was_written(path: str, expected: PathState) -> bool:
+    """Return whether a file has been written since it was in its expected state."""
+    info = os.lstat(path)
+    return stat.S_ISREG(info.st_mode) and (info.st_size, info.st_mtime_ns) != (
+        expected.size,
+        expected.mtime_ns,
     )
 
 
