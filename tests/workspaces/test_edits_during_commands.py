@@ -133,6 +133,8 @@ class EditedSession:
         """What the user's edits alone would have made of the files."""
         self._view = folder / "view"
         """Copy of what the command saw at its end."""
+        self._edited: set[str] = set()
+        """Files that the user changed, also those that they restored afterwards."""
         self._counter = 0
 
     async def check(self, order: Order) -> None:
@@ -175,12 +177,13 @@ class EditedSession:
             went_along = _is_left(path, left) and is_now in user.values()
             assert is_now in (edited, seen) or went_along, f"{path}: {is_now!r} is not {edited!r} or {seen!r}"
             is_kept_source = bool(left) and seen is None and is_now == old  # its new name is in conflict
-            if edited == old and not _is_left(path, left) and not is_kept_source:
+            if path not in self._edited and not _is_left(path, left) and not is_kept_source:
                 assert is_now == seen, f"{path}: {is_now!r} instead of {seen!r}, without a conflict"
             if _lines_of("agent", seen) - _lines_of("agent", is_now):
                 assert _is_left(path, left), f"{path}: {seen!r} was dropped without a conflict"
 
     def _start_over(self) -> None:
+        self._edited.clear()
         for folder in (self._work, self._user, self._view):
             shutil.rmtree(folder, ignore_errors=True)
         for folder in (self._work, self._user):
@@ -198,9 +201,11 @@ class EditedSession:
 
     def _edit(self, step: Step) -> None:
         self._counter += 1
+        before = _files(self._user)
         for root in (self._work, self._user):
             with suppress(OSError):
                 _apply(root, step, f"yours {self._counter}\n")
+        self._edited |= {path for path, _ in before.items() ^ _files(self._user).items()}
 
 
 def _apply(root: Path, step: Step, line: str) -> None:
