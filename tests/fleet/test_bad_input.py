@@ -142,8 +142,10 @@ def test_a_process_that_dies_at_any_point_costs_an_attempt_and_no_result(fleet: 
     )
     driver = fleet.program.start("fleet", "run", "tasks.jsonl", "--yolo", "-j", "2", "--retries", "1000")
     with killing(fleet, 0.4) as killed:
-        wait_for(lambda: len(killed) >= 5)
+        # On a busy machine, all tasks may be done before the fifth kill.
+        wait_for(lambda: len(killed) >= 5 or driver.poll() is not None)
     stdout, stderr = driver.communicate(timeout=200)
+    assert killed
     assert (driver.returncode, b"6 of 6 done: 6 passed" in stdout) == (0, True), stderr
     assert query(fleet, "SELECT COUNT(*), COUNT(DISTINCT task) FROM results") == [(6, 6)]
     assert query(fleet, "SELECT DISTINCT failure FROM attempts WHERE failure != ''") == [("process died",)]
