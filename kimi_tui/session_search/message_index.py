@@ -23,7 +23,7 @@ from kimi_tui.session_search.journal_message import CheckpointMark, read_line
 from kimi_tui.session_search.journal_segments import SegmentFile, read_shared_part
 from kimi_tui.session_search.search_query import to_index_text
 
-_VERSION = 1
+_VERSION = 2
 _TRANSACTION_BYTES = 1_000_000
 """Bytes of journals between two commits; a kill loses at most this much work."""
 _BUSY_TIMEOUT_S = 5.0
@@ -147,6 +147,9 @@ class MessageIndex:
             database = self._open()
             segments = {segment.id: segment for segment in _read_segments(database)}
             current = {segment.folder: segment for segment in segments.values() if segment.is_current}
+            places = {
+                segment.id: (Path(segment.path), current.get(segment.folder)) for segment in segments.values()
+            }
             rows = database.execute(
                 "SELECT segment, start, length, messages.checkpoint, messages.time FROM words"
                 " JOIN messages ON messages.id = words.rowid WHERE words MATCH ? ORDER BY words.rowid DESC",
@@ -158,14 +161,15 @@ class MessageIndex:
                 segment = segments.get(segment_id)
                 if segment is None or not 0 <= start < start + length <= segment.indexed:
                     continue  # its session was deleted, or the row is damaged
+                path, branch = places[segment_id]
                 yield IndexedMessage(
                     session_id=segment.session,
-                    path=Path(segment.path),
+                    path=path,
                     start=start,
                     length=length,
                     checkpoint=checkpoint,
                     time=when,
-                    is_on_current_branch=_contains(current.get(segment.folder), segment, start, segments),
+                    is_on_current_branch=_contains(branch, segment, start, segments),
                 )
 
     @contextlib.contextmanager

@@ -13,15 +13,18 @@ from functools import cache
 from kimi_tui.base.frozen import frozen
 
 _IDEOGRAPH_RANGES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
+_SYMBOL_RANGES = "\u2b00-\u2bff\ue000-\uf8ff\U0001f000-\U0001faff\U000f0000-\U0010ffff"
+"""Emoji and icons. SQLite's tokenizer takes those that are newer than its tables for letters."""
 _MIN_PREFIX = 3
 """Shorter last words must match completely: too many words of the index begin with them."""
 
 
 def to_index_text(text: str) -> str:
-    """Return `text` with runs of ideographs replaced by their pairs."""
+    """Return `text` folded, with runs of ideographs replaced by their pairs, and emoji by spaces."""
     if text.isascii():
         return text
-    return _ideographs().sub(lambda match: f" {' '.join(_pairs(match[0]))} ", text)
+    spaced = _symbols().sub(" ", fold(text))
+    return _ideographs().sub(lambda match: f" {' '.join(_pairs(match[0]))} ", spaced)
 
 
 def _pairs(run: str) -> list[str]:
@@ -58,10 +61,10 @@ class SearchQuery:
 
         Empty if one of them doesn't.
         """
-        lowered = text.lower()
-        if len(lowered) == len(text) and (ranges := self._find_all(lowered, range(len(text)))):
-            return ranges  # accents are rare, and removing them is slow
-        return [] if text.isascii() else self._find_all(*_fold_with_origins(text))
+        folded = fold(text)
+        if not all(term in folded for term in self.terms):
+            return []
+        return self._find_all(folded, _origins(text))
 
     def _find_all(self, folded: str, origins: Sequence[int]) -> list[tuple[int, int]]:
         ranges = []
@@ -82,30 +85,36 @@ def parse_search_query(text: str) -> SearchQuery:
 
 
 def fold(text: str) -> str:
-    """Return `text` in lower case without accents, as SQLite's tokenizer compares it."""
-    if text.isascii():
-        return text.lower()
-    return _fold_with_origins(text)[0]
+    """Return `text` in lower case without accents."""
+    if not text.isascii():
+        for character in set(text):
+            if (folded := _fold_character(character)) != character:
+                text = text.replace(character, folded)
+    return text.lower()
 
 
-def _fold_with_origins(text: str) -> tuple[str, Sequence[int]]:
-    """Return the folded text, and for each of its characters the position in `text`."""
-    if text.isascii():
-        return text.lower(), range(len(text))
-    characters: list[str] = []
-    origins: list[int] = []
-    for position, character in enumerate(text):
-        for part in unicodedata.normalize("NFD", character.lower()):
-            if not unicodedata.combining(part):
-                characters.append(part)
-                origins.append(position)
-    return "".join(characters), origins
+@cache
+def _fold_character(character: str) -> str:
+    parts = unicodedata.normalize("NFD", character.lower())
+    return unicodedata.normalize("NFC", "".join(it for it in parts if not unicodedata.combining(it)))
+
+
+def _origins(text: str) -> Sequence[int]:
+    """Return for each character of the folded text the position in `text`."""
+    if text.isascii() or all(len(_fold_character(character)) == 1 for character in set(text)):
+        return range(len(text))
+    return [at for at, character in enumerate(text) for _ in _fold_character(character)]
 
 
 @cache
 def _ideographs() -> re.Pattern[str]:
     """Return the pattern of a run of ideographs. Compiling it would delay the start of each session."""
     return re.compile(f"[{_IDEOGRAPH_RANGES}]+")
+
+
+@cache
+def _symbols() -> re.Pattern[str]:
+    return re.compile(f"[{_SYMBOL_RANGES}]+")
 
 
 @cache
