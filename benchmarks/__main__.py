@@ -24,6 +24,8 @@ WORKLOADS = (
     "checkpoint_views",
     "shell_steps",
     "line_origins",
+    "check_ribbon",
+    "html_page",
     "resident",
 )
 EXPLICIT = ("soak", "recall")
