@@ -177,5 +177,14 @@ class APIEmptyResponseError(ChatProviderError):
     retryable = True
 
 
+class EmptyAtOutputLimit(APIEmptyResponseError):
+    """The response reached the model's output limit before any text or tool call.
+
+    It isn't retried: another attempt would cost as much and end the same way.
+    """
+
+    retryable = False
+
+
 class ScriptError(ChatProviderError):
     """A scripted model's script is exhausted or invalid."""

@@ -28,7 +28,21 @@ class MessageStart:
     message_id: str
 
 
-StreamPart = MessageStart | TextPart | ThinkPart | ImageURLPart | ToolCall | ToolCallPart | TokenUsage
+@frozen
+class OutputLimitReached:
+    """The response is incomplete, because it reached the model's output limit."""
+
+
+StreamPart = (
+    MessageStart
+    | TextPart
+    | ThinkPart
+    | ImageURLPart
+    | ToolCall
+    | ToolCallPart
+    | TokenUsage
+    | OutputLimitReached
+)
 """A streamed part. A TokenUsage replaces the previous one. A ToolCallPart belongs to the last call unless it
 has a `tool_call_id`.
 """

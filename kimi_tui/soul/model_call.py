@@ -8,9 +8,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from kimi_tui.base.content_parts import ContentPart
-from kimi_tui.base.errors import APIEmptyResponseError
+from kimi_tui.base.errors import APIEmptyResponseError, EmptyAtOutputLimit
 from kimi_tui.base.logging import log_event
 from kimi_tui.base.message import Message, ToolCall, ToolCallPart
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.history.token_estimate import estimate_tokens
 from kimi_tui.llm.provider import ChatProvider, ToolSchema
@@ -33,6 +34,8 @@ class ModelResponse:
     """The model that wrote it, as named in the config."""
     cost_usd: float | None = None
     """Its cost in US dollars; None if the model has no price."""
+    is_cut: bool = False
+    """Whether it reached the model's output limit."""
 
 
 class ResponseInterrupted(Exception):
@@ -101,7 +104,7 @@ class ModelCall:
                 for part in partial.content:  # front ends removed it when the next attempt began
                     on_part(part)
             raise ResponseInterrupted(partial) from error
-        return ModelResponse(builder.build(), builder.usage, builder.message_id)
+        return ModelResponse(builder.build(), builder.usage, builder.message_id, is_cut=builder.is_cut)
 
     async def _stream_into(
         self, builder: ResponseBuilder, on_part: Callable[[ContentPart | ToolCall | ToolCallPart], None]
@@ -135,6 +138,14 @@ class ModelCall:
             input_tokens=None if usage is None else usage.input,
             output_tokens=None if usage is None else usage.output,
         )
+        if builder.is_empty and builder.is_cut:
+            raise EmptyAtOutputLimit(
+                msg(
+                    "{model} reached its output limit without any output.",
+                    model=self.chat_provider.model_name,
+                ),
+                hint="Raise the model's max_output_tokens, lower its thinking level, or run /compact.",
+            )
         if builder.is_empty:
             raise APIEmptyResponseError(
                 "The model returned an empty response.",

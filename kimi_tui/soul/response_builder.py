@@ -6,7 +6,7 @@ from kimi_tui.base.content_parts import ContentPart, ImageURLPart, TextPart, Thi
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, ToolCallPart
 from kimi_tui.base.token_usage import TokenUsage
-from kimi_tui.llm.provider import MessageStart, StreamPart
+from kimi_tui.llm.provider import MessageStart, OutputLimitReached, StreamPart
 from kimi_tui.soul.call_ids import ReservedIds
 
 
@@ -21,6 +21,8 @@ class ResponseBuilder:
         """Maps the provider's id of a call to the new one."""
         self.usage: TokenUsage | None = None
         self.message_id: str | None = None
+        self.is_cut = False
+        """Whether the response reached the model's output limit."""
 
     def add(self, part: StreamPart) -> ContentPart | ToolCall | ToolCallPart | None:
         """Add `part`. Return the part to send to the Wire, if any."""
@@ -40,6 +42,9 @@ class ResponseBuilder:
                 return None
             case MessageStart(message_id=message_id):
                 self.message_id = message_id
+                return None
+            case OutputLimitReached():
+                self.is_cut = True
                 return None
 
     @property

@@ -19,6 +19,7 @@ from kimi_tui.soul.cache_monitor import ObservedRequest
 from kimi_tui.soul.call_ids import CallIds
 from kimi_tui.soul.checkpointer import Checkpointer, checkpoint_label
 from kimi_tui.soul.compactor import CompactionConfig, Compactor
+from kimi_tui.soul.cut_response_notice import CUT_NOTE, cut_response_notice
 from kimi_tui.soul.dmail_delivery import deliver_dmail
 from kimi_tui.soul.file_states import FileStates
 from kimi_tui.soul.limits import Limits
@@ -296,6 +297,8 @@ class Soul:
             await self._append_partial(interrupted.partial)
             raise interrupted.__cause__ or interrupted from None
         self._status_reporter.observe_request(request, response)
+        if response.is_cut:
+            self._sender.send(cut_response_notice())
         cost = llm.cost(response.usage) if response.usage is not None else None
         return replace(response, model=llm.name, cost_usd=cost)
 
@@ -329,6 +332,8 @@ class Soul:
             results = [result_message(call, result) for call, result in batch.results]
             if warning := self._loop_guard.record_step(batch.results):
                 results.append(user_message((system_note(warning),)))
+            if response.is_cut:
+                results.append(user_message((system_note(CUT_NOTE),)))
             await self._append_step(response, *results)
             self._status_reporter.report(response)
         if batch.rejected:

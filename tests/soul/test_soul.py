@@ -23,7 +23,7 @@ from kimi_tui.base.errors import (
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.history.context import Context
-from kimi_tui.llm.provider import LLM, Price, ToolSchema
+from kimi_tui.llm.provider import LLM, OutputLimitReached, Price, ToolSchema
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.limits import Limits, LoopLimits
 from kimi_tui.soul.runtime_settings import RuntimeSettings
@@ -36,6 +36,7 @@ from kimi_tui.tools.toolset import Toolset
 from kimi_tui.wire.events import (
     CheckpointCreated,
     CostUpdate,
+    Notification,
     Reverted,
     StatusUpdate,
     SteerInput,
@@ -133,6 +134,25 @@ def call(word: str, call_id: str = "c1") -> ToolCall:
 async def run_with_timeout(turn: TurnHarness, prompt: str = "hi") -> None:
     async with asyncio.timeout(TEST_TIMEOUT_S):
         await turn.soul.run(prompt)
+
+
+async def test_the_user_and_the_model_learn_that_a_response_was_cut_off(tmp_path: Path) -> None:
+    cut_call = ToolCall("c1", FunctionCall("Say", '{"word": "he'))
+    turn = TurnHarness(
+        tmp_path, [cut_call, OutputLimitReached()], [TextPart("I'll go"), OutputLimitReached()]
+    )
+    await run_with_timeout(turn)
+    assert [notice.title for notice in turn.of(Notification)] == [
+        "The response reached the model's output limit and is incomplete."
+    ] * 2
+    assert "smaller parts" in turn.model.requests[1][-1].text
+
+
+async def test_thinking_that_fills_the_output_limit_is_not_tried_again(tmp_path: Path) -> None:
+    turn = TurnHarness(tmp_path, [ThinkPart("Hm."), TokenUsage(90, 10), OutputLimitReached()])
+    with pytest.raises(APIEmptyResponseError, match="output limit"):
+        await run_with_timeout(turn)
+    assert turn.of(StepRetry) == []
 
 
 async def test_a_turn_without_tools_is_one_step(tmp_path: Path) -> None:

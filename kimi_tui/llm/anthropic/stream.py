@@ -11,7 +11,7 @@ from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.llm.anthropic.request import REDACTED
 from kimi_tui.llm.lenient_json import as_count, loads_lenient
-from kimi_tui.llm.provider import MessageStart, StreamPart
+from kimi_tui.llm.provider import MessageStart, OutputLimitReached, StreamPart
 from kimi_tui.llm.transport import errors
 from kimi_tui.llm.transport.endpoint import Endpoint
 from kimi_tui.llm.transport.http_errors import context_too_long
@@ -103,8 +103,22 @@ class MessagesStream:
         self._stop_reason = self._stop_reason or "end_turn"
         return parts
 
+    def usage_parts(self) -> Sequence[StreamPart]:
+        """Implement `ResponseParser.usage_parts`."""
+        if not any(self._counts.values()):
+            return _NOTHING
+        count = self._counts.get
+        return (
+            TokenUsage(
+                input_other=count("input_tokens", 0),
+                output=count("output_tokens", 0),
+                input_cache_read=count("cache_read_input_tokens", 0),
+                input_cache_creation=count("cache_creation_input_tokens", 0),
+            ),
+        )
+
     def finish(self, *, was_ended: bool) -> Sequence[StreamPart]:
-        """Return the last signature and the usage.
+        """Return the last signature, and whether the response is cut off.
 
         Raises if the response is empty, declined or incomplete.
         """
@@ -117,14 +131,15 @@ class MessagesStream:
         are_calls_complete = bool(self._calls) and all(call.is_complete for call in self._calls)
         if not (was_ended or self._is_over or self.is_complete or are_calls_complete):
             raise errors.truncated_response(self._endpoint)
-        return (*self._close_block(), *self._usage_parts())
+        cut = (OutputLimitReached(),) if self._stop_reason == "max_tokens" else _NOTHING
+        return (*self._close_block(), *cut)
 
     def _message_start(self, message: Any) -> Sequence[StreamPart]:
         if not isinstance(message, dict):
             return _NOTHING
         self._record_usage(message.get("usage"))
         start = (MessageStart(str(message["id"])),) if message.get("id") else _NOTHING
-        return (*start, *self._usage_parts())
+        return (*start, *self.usage_parts())
 
     def _parse_block(self, block: Any, index: Any) -> Sequence[StreamPart]:
         closed = self._close_block()
@@ -208,19 +223,6 @@ class MessagesStream:
     def _record_usage(self, usage: Any) -> None:
         for name, count in usage.items() if isinstance(usage, dict) else ():
             self._counts[name] = as_count(count) or self._counts.get(name, 0)
-
-    def _usage_parts(self) -> Sequence[StreamPart]:
-        if not any(self._counts.values()):
-            return _NOTHING
-        count = self._counts.get
-        return (
-            TokenUsage(
-                input_other=count("input_tokens", 0),
-                output=count("output_tokens", 0),
-                input_cache_read=count("cache_read_input_tokens", 0),
-                input_cache_creation=count("cache_creation_input_tokens", 0),
-            ),
-        )
 
 
 def _text(value: Any) -> str:

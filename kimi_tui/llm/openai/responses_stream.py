@@ -12,7 +12,7 @@ from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.llm.lenient_json import as_count
-from kimi_tui.llm.provider import MessageStart, StreamPart
+from kimi_tui.llm.provider import MessageStart, OutputLimitReached, StreamPart
 from kimi_tui.llm.reasoning_signature import reasoning_signature
 from kimi_tui.llm.transport import errors
 from kimi_tui.llm.transport.endpoint import Endpoint
@@ -96,8 +96,12 @@ class ResponsesStream:
             raise errors.malformed_response(self._endpoint, str(payload))
         return self._end(payload, _text(payload.get("status")) or "completed")
 
+    def usage_parts(self) -> Sequence[StreamPart]:
+        """Implement `ResponseParser.usage_parts`."""
+        return _NOTHING if self._usage is None else (self._usage,)
+
     def finish(self, *, was_ended: bool) -> Sequence[StreamPart]:
-        """Return the usage. Raises if the response is empty, declined or incomplete."""
+        """Return whether the response is cut off. Raises if the response is empty, declined or incomplete."""
         if self._status == "content_filter":
             raise errors.response_declined(self._endpoint)
         if not (self._status or (was_ended and self._has_output)):
@@ -106,7 +110,7 @@ class ResponsesStream:
             raise errors.truncated_response(self._endpoint)
         if not self._has_output:
             raise errors.empty_response(self._endpoint, at_limit=self._status == "max_output_tokens")
-        return _NOTHING if self._usage is None else (self._usage,)
+        return (OutputLimitReached(),) if self._status == "max_output_tokens" else _NOTHING
 
     # items
 

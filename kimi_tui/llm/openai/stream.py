@@ -7,7 +7,7 @@ from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.llm.lenient_json import as_count
 from kimi_tui.llm.openai.tool_calls import ToolCallAssembler
-from kimi_tui.llm.provider import MessageStart, StreamPart
+from kimi_tui.llm.provider import MessageStart, OutputLimitReached, StreamPart
 from kimi_tui.llm.transport import errors
 from kimi_tui.llm.transport.endpoint import Endpoint
 from kimi_tui.llm.transport.http_errors import stream_error
@@ -63,8 +63,12 @@ class ChatStream:
         self._finish_reason = self._finish_reason or "stop"
         return parts
 
+    def usage_parts(self) -> Sequence[StreamPart]:
+        """Implement `ResponseParser.usage_parts`."""
+        return _NOTHING if self._usage is None else (self._usage,)
+
     def finish(self, *, was_ended: bool) -> Sequence[StreamPart]:
-        """Return the usage. Raises if the response is empty, declined or incomplete."""
+        """Return whether the response is cut off. Raises if the response is empty, declined or incomplete."""
         if self._calls.has_unnamed:
             raise errors.malformed_response(self._endpoint, "a tool call without a name")
         if self._finish_reason == "content_filter":
@@ -73,7 +77,7 @@ class ChatStream:
             raise errors.empty_response(self._endpoint, at_limit=self._finish_reason == "length")
         if not (was_ended or self.is_complete or self._calls.is_complete):
             raise errors.truncated_response(self._endpoint)
-        return _NOTHING if self._usage is None else (self._usage,)
+        return (OutputLimitReached(),) if self._finish_reason == "length" else _NOTHING
 
     def _add_choice(self, choice: dict[str, Any], parts: list[StreamPart]) -> None:
         delta = choice.get("delta")

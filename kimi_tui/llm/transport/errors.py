@@ -4,7 +4,13 @@ import socket
 import ssl
 from collections.abc import Sequence
 
-from kimi_tui.base.errors import APIConnectionError, APIEmptyResponseError, APITimeoutError, ChatProviderError
+from kimi_tui.base.errors import (
+    APIConnectionError,
+    APIEmptyResponseError,
+    APITimeoutError,
+    ChatProviderError,
+    EmptyAtOutputLimit,
+)
 from kimi_tui.base.message_text import msg
 from kimi_tui.llm.transport.endpoint import Endpoint
 
@@ -185,9 +191,9 @@ def response_too_long(endpoint: Endpoint, max_bytes: int) -> ChatProviderError:
 def empty_response(endpoint: Endpoint, *, at_limit: bool = False) -> APIEmptyResponseError:
     """Return the error for a complete response without content. `at_limit`: it reached its output limit."""
     if at_limit:
-        return APIEmptyResponseError(
+        return EmptyAtOutputLimit(
             msg("{model} reached its output limit without any output.", model=endpoint.model),
-            hint="Raise the model's max_output_tokens, or run /compact.",
+            hint="Raise the model's max_output_tokens, lower its thinking level, or run /compact.",
         )
     return APIEmptyResponseError(
         msg("{model} at {host} sent an empty response.", model=endpoint.model, host=endpoint.host),

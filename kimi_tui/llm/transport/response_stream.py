@@ -63,6 +63,10 @@ class ResponseParser(Protocol):
         """Return the parts of a response that arrived as one JSON document. Raises ChatProviderError."""
         ...
 
+    def usage_parts(self) -> Sequence[StreamPart]:
+        """Return the usage, after the stream ended, as far as the server reported it."""
+        ...
+
     def finish(self, *, was_ended: bool) -> Sequence[StreamPart]:
         """Return the last parts, after the stream ended. `was_ended`: the protocol's end marker arrived.
 
@@ -114,6 +118,8 @@ async def response_parts(
             else:
                 await _close_stream(chunks)
         for part in _parse_remainder(sse, parser, endpoint):
+            yield part
+        for part in parser.usage_parts():  # first, as a response that isn't complete costs as much
             yield part
         for part in parser.finish(was_ended=was_ended):
             yield part
