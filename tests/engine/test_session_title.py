@@ -89,6 +89,13 @@ async def test_a_generated_title_is_one_clean_line(home: SessionEnv) -> None:
         await wait_for_title(front, "Fix the login")
 
 
+async def test_a_response_that_is_no_title_is_cut_off(home: SessionEnv) -> None:
+    home.script("text: hello", f"title: {'Fix the login form. ' * 50}\ndelay: 1000")
+    async with home.open_session() as front:
+        await front.turn("hello there")
+        await wait_for_title(front, "Fix the login form. Fix the login form. Fix the login form.…")
+
+
 async def test_a_session_is_titled_only_once(home: SessionEnv) -> None:
     home.script("text: hello", TITLE, "text: again", "title: Another")
     async with home.open_session() as front:

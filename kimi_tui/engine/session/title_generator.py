@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Sequence
 
+from kimi_tui.base.content_parts import ContentPart, TextPart
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.message import Message
+from kimi_tui.base.message import Message, ToolCall, ToolCallPart
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.engine.session.info_sender import InfoSender
 from kimi_tui.engine.session.title import SessionTitle
@@ -24,6 +25,12 @@ logger = logging.getLogger(__name__)
 
 _MAX_ATTEMPTS = 2
 """Turns after which a title is requested, if the request fails."""
+_MAX_RESPONSE_CHARACTERS = 200
+"""Length at which the response is cut off: the model isn't writing a title, and the output costs money."""
+
+
+class _ResponseTooLong(Exception):
+    """The response has more text than a title needs."""
 
 
 class TitleGenerator:
@@ -93,6 +100,13 @@ class TitleGenerator:
             reserved_ids=CallIds(),
         )
         used = False
+        n_characters = 0
+
+        def count(part: ContentPart | ToolCall | ToolCallPart) -> None:
+            nonlocal n_characters
+            n_characters += len(part.text) if isinstance(part, TextPart) else 0
+            if n_characters > _MAX_RESPONSE_CHARACTERS:
+                raise _ResponseTooLong
 
         def add_usage(usage: TokenUsage) -> None:
             nonlocal used
@@ -103,11 +117,13 @@ class TitleGenerator:
             answer = await call.run(
                 step=0,
                 max_attempts=1,
-                on_part=lambda _: None,
+                on_part=count,
                 on_retry=lambda _: None,
                 on_usage=add_usage,
             )
         except ResponseInterrupted as interruption:
+            if interruption.partial is not None and isinstance(interruption.__cause__, _ResponseTooLong):
+                return interruption.partial.text
             raise interruption.__cause__ or interruption from None
         finally:
             if used:
