@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.wire.commands import Command
 from kimi_tui.wire.events import ApprovalResponse, Event, ReplayBegin, ReplayEnd, RequestClosed
-from kimi_tui.wire.fragments import merge_fragments
+from kimi_tui.wire.fragments import is_fragment, merge_fragments
 from kimi_tui.wire.requests import (
     Answer,
     ApprovalRequest,
@@ -36,20 +36,23 @@ class WireClosed(Exception):
 class Subscription:
     """Queue of one subscriber. Each message sent after subscribing arrives exactly once and in order."""
 
-    def __init__(self, *, live_only: bool = False, merges: bool = True) -> None:
+    def __init__(self, *, live_only: bool = False, merges: bool = True, fragments: bool = True) -> None:
         """With `live_only`, replays are left out, including ReplayBegin and ReplayEnd.
 
-        `merges`: whether adjacent fragments that wait are merged.
+        `merges`: whether adjacent fragments that wait are merged. `fragments`: whether there are any.
         """
         self._queue: deque[Outgoing] = deque()
         self._arrived = asyncio.Event()
         self._closed = asyncio.Event()
         self._live_only = live_only
         self._merges = merges
+        self._has_fragments = fragments
         self._in_replay = False
 
     def put(self, message: Outgoing) -> None:
-        """Queue `message`, unless the subscription is closed."""
+        """Queue `message`, unless the subscription is closed or leaves it out."""
+        if not self._has_fragments and is_fragment(message):
+            return
         if self._closed.is_set() or (self._live_only and self._is_replayed(message)):
             return
         self._queue.append(message)
@@ -211,12 +214,15 @@ class Wire:
 
     # front end side
 
-    def subscribe(self, *, live_only: bool = False, merges: bool = True) -> Subscription:
+    def subscribe(
+        self, *, live_only: bool = False, merges: bool = True, fragments: bool = True
+    ) -> Subscription:
         """Return a subscription to all messages sent from this point, or to all but replays.
 
-        `merges`: whether adjacent fragments that wait are merged.
+        `merges`: whether adjacent fragments that wait are merged. Subscribers that need no `fragments` leave
+        them out, so that they aren't woken for each one.
         """
-        subscription = Subscription(live_only=live_only, merges=merges)
+        subscription = Subscription(live_only=live_only, merges=merges, fragments=fragments)
         if self._closed:
             subscription.close()
         else:

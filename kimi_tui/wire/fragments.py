@@ -11,6 +11,11 @@ _Message = Event | Request
 _FRAGMENTS = frozenset({TextPart, ThinkPart, ToolCallPart, ToolOutput})
 
 
+def is_fragment(message: _Message) -> bool:
+    """Return whether `message` is a part of a response or output that streams."""
+    return type(message) in _FRAGMENTS
+
+
 def merge_fragments(messages: Iterable[_Message]) -> list[_Message]:
     """Return `messages` with adjacent fragments of text, thinking, arguments and output joined, in order."""
     merged: list[_Message] = []

@@ -8,7 +8,7 @@ from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.wire.channel import Wire, WireClosed
 from kimi_tui.wire.commands import Interrupt, Prompt
-from kimi_tui.wire.events import ApprovalResponse, RequestClosed, StepBegin, TurnEnd
+from kimi_tui.wire.events import ApprovalResponse, RequestClosed, StepBegin, ToolOutput, TurnEnd
 from kimi_tui.wire.requests import ApprovalRequest, QuestionResponse
 
 
@@ -42,6 +42,18 @@ async def test_adjacent_fragments_are_merged() -> None:
         ThinkPart("ab", "signature"), ThinkPart("c"), TextPart("de"), call,
         ToolCallPart('{"x":1}'), ToolCallPart("late", "c0"), TextPart("f"),
     ]  # fmt: skip
+
+
+async def test_a_subscription_without_fragments_is_not_woken_for_them() -> None:
+    wire = Wire()
+    subscription = wire.subscribe(fragments=False)
+    reading = asyncio.create_task(subscription.drain())
+    await asyncio.sleep(0)
+    for part in (TextPart("a"), ThinkPart("b"), ToolCallPart("{}"), ToolOutput("c1", "out")):
+        wire.send(part)
+    assert not subscription.has_pending
+    wire.send(StepBegin(1))
+    assert await reading == [StepBegin(1)]
 
 
 async def test_a_request_is_answered_only_once() -> None:

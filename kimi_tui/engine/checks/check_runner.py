@@ -86,7 +86,7 @@ class CheckRunner:
 
     async def serve(self, wire: Wire) -> None:
         """Run checks until canceled."""
-        subscription = wire.subscribe(live_only=True)
+        subscription = wire.subscribe(live_only=True, fragments=False)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._watch(subscription))

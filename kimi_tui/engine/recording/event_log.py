@@ -33,7 +33,7 @@ class EventLog:
     """Logs the events of a session: turns and failures always, all others at the debug level."""
 
     def __init__(self, wire: Wire, session_id: str) -> None:
-        self._subscription = wire.subscribe(live_only=True)
+        self._subscription = wire.subscribe(live_only=True, fragments=False)
         self._session_id = session_id
         self._started: dict[str, float] = {}
         """Start times of turns, compactions, calls and requests, by id."""

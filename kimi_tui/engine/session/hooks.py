@@ -115,7 +115,7 @@ class SessionHooks:
         """Subscribe to the Wire once a hook listens to notifications or failures."""
         has_listeners = bool(self._hooks.counts.keys() & {"Notification", "StopFailure"})
         if has_listeners and self._subscription is None and self._group is not None:
-            self._subscription = self._wire.subscribe()
+            self._subscription = self._wire.subscribe(fragments=False)
             self._spawn(self._watch_messages(self._subscription))
 
     async def _watch_messages(self, subscription: Subscription) -> None:

@@ -60,7 +60,7 @@ class TitleGenerator:
         """Generate the title after the first turn that finishes, then return. Can be canceled."""
         if self._title.is_final:
             return
-        subscription = wire.subscribe(live_only=True)
+        subscription = wire.subscribe(live_only=True, fragments=False)
         attempts = 0
         async for event in subscription:
             if not (isinstance(event, TurnEnd) and event.outcome == "finished"):
