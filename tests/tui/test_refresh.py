@@ -1,12 +1,15 @@
 """Only changed widgets are redrawn: redrawing the whole screen is expensive, however little of it is sent."""
 
+from collections.abc import Iterable
 from typing import Any
 
+import pytest
 from textual import events
 from textual.driver import Driver
 from textual.geometry import Region
 
 from kimi_tui.base.content_parts import TextPart
+from kimi_tui.tui.terminal.screen_buffer import PlacedStrip
 from kimi_tui.wire.events import StatusUpdate, StepBegin, TurnBegin, TurnEnd
 
 
@@ -59,3 +62,19 @@ async def test_resuming_redraws_the_whole_screen(open_app: Any) -> None:
         recorder = RefreshRecorder(harness.screen)
         harness.app.post_message(Driver.SignalResume())
         await harness.wait_until(lambda: recorder.refresh_calls)
+
+
+async def test_the_spinner_is_painted_without_the_rest_of_the_prompt(
+    open_app: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    painted: list[str] = []
+
+    def paint(strips: Iterable[PlacedStrip]) -> bool:
+        painted.extend(strip.text for _, _, strip in strips)
+        return True
+
+    async with open_app(size=(120, 40)) as harness:
+        harness.app.animation_level = "full"
+        monkeypatch.setattr(harness.app.frame_writer, "paint", paint)
+        await harness.send(TurnBegin("first"))
+        await harness.wait_until(lambda: {"⠹", "⠸"} <= set(painted))

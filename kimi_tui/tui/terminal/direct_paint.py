@@ -64,6 +64,7 @@ class DirectPainter:
         for other, (other_region, other_clip) in visible_widgets.items():  # from front to back
             if other is self._widget:
                 return region
-            if other not in parts and other_region.intersection(other_clip).overlaps(area):
+            visible = other_region.intersection(other_clip)
+            if other not in parts and visible and visible.overlaps(area):
                 return None
         return None
