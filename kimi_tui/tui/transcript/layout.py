@@ -17,7 +17,7 @@ from kimi_tui.wire.timeline import CheckpointCreated
 BLOCKS_PER_SECTION = 64
 _ROWS_PER_MESSAGE = 3
 """Estimate for stored messages."""
-_MAX_MEASURED_ROWS = 1_000
+_MAX_MEASURED_ROWS = 400
 """Rows that are measured before they are visible, newest first.
 
 Older rows keep their estimates: among so many rows, a wrong one moves the scroll bar by less than a cell.
@@ -107,8 +107,15 @@ class TranscriptLayout:
 
     @property
     def has_estimates(self) -> bool:
-        """Whether `measure` has something to do."""
-        return bool(self._unmeasured)
+        """Whether `measure` has something to do: blocks that were drawn as a whole need no measuring."""
+        while self._unmeasured:
+            block = next(reversed(self._unmeasured))
+            if block.section is not None and any(
+                piece.measured_width != self.width for piece in reversed(block.pieces)
+            ):
+                return True
+            del self._unmeasured[block]
+        return False
 
     def measure(self, max_pieces: int) -> bool:
         """Replace up to `max_pieces` estimated heights by exact ones, newest blocks first.

@@ -229,3 +229,11 @@ async def test_heights_are_measured_again_at_a_new_width(open_transcript: OpenTr
         while s.transcript.size.width != 30:
             await s.driver.pause()
         assert await settle(s) == narrow
+
+
+async def test_blocks_that_were_drawn_as_a_whole_are_not_measured(open_transcript: OpenTranscript) -> None:
+    async with open_transcript(80, 20) as s:
+        await s.feed(TurnBegin("go"), TextPart("a paragraph"))
+        assert not s.transcript.is_measuring
+        await s.feed(TextPart("\n\nand another".join(map(str, range(40)))))
+        assert s.transcript.is_measuring
