@@ -206,8 +206,13 @@ def _payloads(event: SseEvent, endpoint: Endpoint) -> Iterable[dict[str, Any]]:
     """Return the JSON objects of `event`: one, or one per line if a server omits the blank lines between
     events.
     """
+    if not event.data:
+        return ()
     try:
-        values = [loads_lenient(event.data)] if event.data else []
+        value = loads_lenient(event.data)
+        if type(value) is dict and not event.is_error and not _is_error(value):
+            return (value,)
+        values = [value]
     except ValueError:
         values = _payloads_by_line(event, endpoint)
     for value in values:

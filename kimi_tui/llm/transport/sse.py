@@ -4,6 +4,7 @@ The format is defined in the HTML standard. This parser is lenient: only `\n` en
 dropped), so U+2028 and U+0085 are ordinary characters. Comments, ids and `retry:` are skipped.
 """
 
+from collections.abc import Iterable
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ class SseParser:
         self.pending_bytes = 0
         """Bytes since the last complete event."""
         self._unfinished_line: list[bytes] = []
-        self._data: list[bytes] = []
+        self._data: list[str] = []
         self._is_error = False
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
@@ -55,50 +56,48 @@ class SseParser:
         if self.kind is not BodyKind.EVENTS:
             self._unfinished_line.append(chunk)
             return []
-        lines = chunk.split(b"\n")
-        if len(lines) == 1:
+        whole, line_end, rest = chunk.rpartition(b"\n")
+        if not line_end:
             self._unfinished_line.append(chunk)
             return []
         if self._unfinished_line:
-            self._unfinished_line.append(lines[0])
-            lines[0] = b"".join(self._unfinished_line)
+            whole = b"".join((*self._unfinished_line, whole))
             self._unfinished_line.clear()
-        if rest := lines.pop():
+        if rest:
             self._unfinished_line.append(rest)
-        events: list[SseEvent] = []
-        for line in lines:
-            self._parse_line(line, events)
+        events = self._parse_lines(_decode(whole).split("\n"))
         if events:
             self.pending_bytes = len(rest)
         return events
 
     def finish(self) -> list[SseEvent]:
         """Return the events that the end of the body completes: the last one, without its blank line."""
-        events: list[SseEvent] = []
-        if self.kind is BodyKind.EVENTS:
-            self._parse_line(b"".join(self._unfinished_line), events)
-            self._parse_line(b"", events)
-        return events
+        if self.kind is not BodyKind.EVENTS:
+            return []
+        return self._parse_lines([_decode(b"".join(self._unfinished_line)), ""])
 
     def document(self) -> str:
         """Return the whole body, if it isn't a stream."""
         return _decode(b"".join(self._unfinished_line))
 
-    def _parse_line(self, line: bytes, events: list[SseEvent]) -> None:
-        if line.startswith(b"data:"):
-            self._data.append(line[5:])
-        elif not line or line == b"\r":
-            if self._data:
-                lines = self._data
-                data = lines[0] if len(lines) == 1 else b"\n".join(line.removeprefix(b" ") for line in lines)
-                events.append(SseEvent(_decode(data).strip(), self._is_error))
-                self._data = []
-                self.has_events = True
-            self._is_error = False
-        elif line.startswith(b"event:"):
-            self._is_error = line[6:].strip() == b"error"
-        elif not self.stray_line and not line.startswith((b":", b"id:", b"retry:")):
-            self.stray_line = _decode(line)
+    def _parse_lines(self, lines: Iterable[str]) -> list[SseEvent]:
+        events: list[SseEvent] = []
+        data = self._data
+        for line in lines:
+            if line.startswith("data:"):
+                data.append(line[5:])
+            elif not line or line == "\r":
+                if data:
+                    text = data[0] if len(data) == 1 else "\n".join(it.removeprefix(" ") for it in data)
+                    events.append(SseEvent(text.strip(), self._is_error))
+                    data.clear()
+                    self.has_events = True
+                self._is_error = False
+            elif line.startswith("event:"):
+                self._is_error = line[6:].strip() == "error"
+            elif not self.stray_line and not line.startswith((":", "id:", "retry:")):
+                self.stray_line = line
+        return events
 
 
 def _detect_kind(chunk: bytes) -> BodyKind:
