@@ -8,8 +8,8 @@ from kimi_tui.llm.provider import ChatProvider, ProviderSettings
 def create_provider(settings: ProviderSettings) -> ChatProvider:
     """Return the provider that `settings` describe.
 
-    It connects and imports its SDK with the first request. Raises ConfigError for an invalid base URL, key or
-    header.
+    It connects and imports its client with the first request. Raises ConfigError for an invalid base URL,
+    key or header.
     """
     match settings.kind:
         case "kimi":

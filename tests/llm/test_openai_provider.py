@@ -15,6 +15,7 @@ from kimi_tui.base.errors import (
 )
 from kimi_tui.base.message import Message, user_message
 from kimi_tui.base.token_usage import TokenUsage
+from kimi_tui.version import __version__
 from tests.llm.conversations import HELLO, PIXEL, READ_FILE, CollectedResponse, ask, provider_for, results
 from tests.llm.servers import (
     Call,
@@ -343,6 +344,26 @@ async def test_an_image_is_sent():
         {"type": "text", "text": "what?"},
         {"type": "image_url", "image_url": {"url": PIXEL}},
     ]
+
+
+async def test_a_request_names_the_program_the_key_and_the_account(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    async with OpenAIServer([ScriptedResponse(text="a"), ScriptedResponse(text="a")]) as server:
+        plain = provider_for("openai", server.base_url, api_key="sk-1")
+        await ask(plain)
+        custom = provider_for(
+            "openai", server.base_url, headers={"user-agent": "mine", "openai-project": "p"}
+        )
+        await ask(custom)
+        for provider in (plain, custom):
+            await provider.aclose()
+    first, second = server.requests
+    assert first.headers["user-agent"] == f"kimi-tui/{__version__}"
+    assert first.headers["authorization"] == "Bearer sk-1"
+    assert first.headers["content-type"] == "application/json"
+    assert (first.headers["openai-organization"], first.headers["openai-project"]) == ("org-1", "proj-1")
+    assert (second.headers["user-agent"], second.headers["openai-project"]) == ("mine", "p")
 
 
 async def test_without_a_key_only_custom_headers_are_sent():

@@ -23,7 +23,7 @@ from kimi_tui.llm.transport.json_body import encode_body_with
 from kimi_tui.llm.transport.lean_import import import_lean
 from kimi_tui.llm.transport.request_cache import CachedRequest, RequestCache
 from kimi_tui.llm.transport.response_stream import response_parts
-from kimi_tui.llm.transport.sdk_client import SdkClient
+from kimi_tui.llm.transport.shared_client import SharedClient
 from kimi_tui.llm.transport.tls import ssl_context_for
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class AnthropicConnection:
     def __init__(self, settings: ProviderSettings) -> None:
         self.endpoint = Endpoint.from_settings(settings)
         self._settings = settings
-        self._client: SdkClient[anthropic.AsyncAnthropic] = SdkClient(self)
+        self._client: SharedClient[anthropic.AsyncAnthropic] = SharedClient(self)
         self._has_answered = False
         self._style = TurnStyle()
         self._request_cache = RequestCache[TurnStyle]()
@@ -194,6 +194,10 @@ class AnthropicConnection:
             ),
             open_telemetry=False,
         )
+
+    async def close_client(self, client: "anthropic.AsyncAnthropic") -> None:
+        """Implement `ClientFactory.close_client`."""
+        await client.close()
 
 
 def _build_body(fields: dict[str, Any], cached: CachedRequest) -> bytes:

@@ -1,8 +1,13 @@
-"""Client of OpenAI's SDK for one server. Sends encoded requests and returns streamed responses."""
+"""Client of one server with OpenAI's API. Sends encoded requests and returns streamed responses.
 
+It doesn't use OpenAI's SDK, whose import takes longer than the rest of a short run, and which would only add
+headers to these requests.
+"""
+
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import APIStatusError
 from kimi_tui.llm.provider import ProviderSettings
@@ -10,15 +15,16 @@ from kimi_tui.llm.transport.context_limit import is_context_limit
 from kimi_tui.llm.transport.endpoint import Endpoint
 from kimi_tui.llm.transport.errors import connection_error, transport_errors
 from kimi_tui.llm.transport.http_errors import ServerMessage, parse_server_message, status_error
-from kimi_tui.llm.transport.lean_import import import_lean
-from kimi_tui.llm.transport.response_stream import StreamedResponse
-from kimi_tui.llm.transport.sdk_client import SdkClient
+from kimi_tui.llm.transport.shared_client import SharedClient
 from kimi_tui.llm.transport.tls import ssl_context_for
+from kimi_tui.version import __version__
 
 if TYPE_CHECKING:
-    import openai
+    import httpx2
 
 _REJECTED_STATUSES = (400, 422)
+_ACCOUNT_HEADERS = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
+"""Environment variables that name who pays for a request, as in OpenAI's SDK, and the headers to send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class Rejection:
 
 
 class OpenAIClient:
-    """Connections to one server through OpenAI's SDK. The first request imports it.
+    """Connections to one server. The first request imports the HTTP client.
 
     Raises ConfigError for an invalid base URL, key or header.
     """
@@ -48,76 +54,65 @@ class OpenAIClient:
     def __init__(self, settings: ProviderSettings) -> None:
         self.endpoint = Endpoint.from_settings(settings)
         self._settings = settings
-        self._client: SdkClient[openai.AsyncOpenAI] = SdkClient(self)
+        self._client: SharedClient[httpx2.AsyncClient] = SharedClient(self)
         self._has_answered = False
 
-    async def post(self, path: str, body: bytes) -> StreamedResponse | Rejection:
+    async def post(self, path: str, body: bytes) -> "httpx2.Response | Rejection":
         """Send `body`, which is JSON, to `path`. Return the response before its body is read.
 
         Raises ChatProviderError if the server can't be reached.
         """
         client = await self._client.get()
-
-        import openai
-
-        unreachable: tuple[type[Exception], ...] = (openai.APIConnectionError, *transport_errors())
-        response: StreamedResponse | Rejection
         try:
-            response = await self._post(client, path, body)
-        except openai.APIStatusError as error:
-            # Returned, not raised from here: the SDK's error may repeat a key that the server echoed.
-            response = Rejection(
-                error.status_code, parse_server_message(error.response.text), error.response.headers
-            )
-        except unreachable as error:
+            response = await client.send(client.build_request("POST", path, content=body), stream=True)
+            if not response.is_success:
+                await response.aread()
+        except transport_errors() as error:
             raise connection_error(error, self.endpoint, has_answered=self._has_answered) from error
         self._has_answered = True
-        return response
+        if response.is_success:
+            return response
+        return Rejection(response.status_code, parse_server_message(response.text), response.headers)
 
     async def prepare(self) -> None:
-        """Create the SDK's client. Raises ChatProviderError."""
+        """Create the HTTP client. Raises ChatProviderError."""
         await self._client.get()
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _post(self, client: "openai.AsyncOpenAI", path: str, body: bytes) -> StreamedResponse:
-        import httpx2
-        import openai
-
-        headers: dict[str, str | openai.Omit] = {"Accept": "text/event-stream"}
-        if not self.endpoint.api_key and "authorization" not in map(str.lower, self.endpoint.headers):
-            headers["Authorization"] = openai.Omit()
-        response: object = await client.post(
-            path,
-            cast_to=httpx2.Response,
-            content=body,
-            options={"headers": headers},
-            stream=True,
-            stream_cls=openai.AsyncStream[object],
-        )
-        return cast("StreamedResponse", response)
-
-    def create_client(self) -> "openai.AsyncOpenAI":
+    def create_client(self) -> "httpx2.AsyncClient":
         """Implement `ClientFactory.create_client`."""
-        import_lean("openai")
-
         import httpx2
-        import openai
 
         from kimi_tui.llm.transport.redirect_guard import KEY_HEADERS, RedirectGuard
 
         guard = RedirectGuard(self.endpoint.base_url, (*KEY_HEADERS, *self.endpoint.headers))
         idle, connect = self._settings.idle_timeout_s, self._settings.connect_timeout_s
-        return openai.AsyncOpenAI(
-            api_key=self.endpoint.api_key or "none",
+        headers = httpx2.Headers(self._default_headers())
+        headers.update(self.endpoint.headers)
+        return httpx2.AsyncClient(
             base_url=self.endpoint.base_url,
-            default_headers=self.endpoint.headers,
-            max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(
-                timeout=httpx2.Timeout(idle, connect=connect),
-                verify=ssl_context_for(self.endpoint.base_url),
-                event_hooks={"request": [guard.remove_keys]},
-            ),
+            headers=headers,
+            timeout=httpx2.Timeout(idle, connect=connect),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
+            follow_redirects=True,
+            verify=ssl_context_for(self.endpoint.base_url),
+            event_hooks={"request": [guard.remove_keys]},
         )
+
+    async def close_client(self, client: "httpx2.AsyncClient") -> None:
+        """Implement `ClientFactory.close_client`."""
+        await client.aclose()
+
+    def _default_headers(self) -> dict[str, str]:
+        accounts = {header: os.environ.get(name, "") for name, header in _ACCOUNT_HEADERS.items()}
+        key = self.endpoint.api_key
+        return {
+            "Accept": "text/event-stream",
+            "Content-Type": "application/json",
+            "User-Agent": f"kimi-tui/{__version__}",
+            **{header: value for header, value in accounts.items() if value},
+            **({"Authorization": f"Bearer {key}"} if key else {}),
+        }

@@ -1,4 +1,4 @@
-"""Provider for the Chat Completions API: OpenAI, Kimi and compatible servers. Uses OpenAI's SDK."""
+"""Provider for the Chat Completions API: OpenAI, Kimi and compatible servers."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -20,7 +20,7 @@ _OPTIONAL_FIELDS = ("stream_options", "reasoning_effort", "prompt_cache_key", "t
 
 
 class OpenAIChatProvider:
-    """A model behind the Chat Completions API. The first request imports the SDK.
+    """A model behind the Chat Completions API. The first request imports the HTTP client.
 
     Raises ConfigError for an invalid base URL, key or header.
     """
@@ -66,7 +66,7 @@ class OpenAIChatProvider:
                 yield part
 
     async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
-        """Import the SDK and encode `history`, so that the first response arrives sooner."""
+        """Import the HTTP client and encode `history`, so that the first response arrives sooner."""
         await self._connection.prepare()
         await self._connection.request_cache.prepare(self._request_style(system_prompt), history)
 

@@ -1,4 +1,4 @@
-"""Provider for OpenAI's Responses API. Uses OpenAI's SDK.
+"""Provider for OpenAI's Responses API.
 
 Conversations are not stored on the server: each request contains the whole conversation, with the encrypted
 reasoning of earlier responses.
@@ -34,7 +34,7 @@ _OPTIONAL_FIELDS = (
 
 
 class ResponsesProvider:
-    """A model behind the Responses API. The first request imports the SDK.
+    """A model behind the Responses API. The first request imports the HTTP client.
 
     Raises ConfigError for an invalid base URL, key or header.
     """
@@ -70,7 +70,7 @@ class ResponsesProvider:
                 yield part
 
     async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
-        """Import the SDK and encode `history`, so that the first response arrives sooner."""
+        """Import the HTTP client and encode `history`, so that the first response arrives sooner."""
         await self._connection.prepare(history)
 
     async def aclose(self) -> None:

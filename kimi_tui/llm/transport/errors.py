@@ -16,7 +16,7 @@ from kimi_tui.llm.transport.endpoint import Endpoint
 
 
 def transport_errors() -> tuple[type[Exception], ...]:
-    """Return the exceptions that the SDKs' HTTP client raises when a connection fails or breaks."""
+    """Return the exceptions that the HTTP client raises when a connection fails or breaks."""
     import anyio
     import httpx2
 
@@ -26,7 +26,7 @@ def transport_errors() -> tuple[type[Exception], ...]:
 def connection_error(
     error: BaseException, endpoint: Endpoint, *, has_answered: bool = False
 ) -> ChatProviderError:
-    """Return the error to raise for `error`, an exception of an SDK, of httpx2 or of a socket.
+    """Return the error to raise for `error`, an exception of Anthropic's SDK, of httpx2 or of a socket.
 
     `has_answered`: whether the server has responded before.
     """

@@ -2,7 +2,7 @@
 
 The SDKs have a module for each type of their API, and packages whose `__init__` only re-exports these types.
 With `import_lean`, such a package imports a module when one of its names is first accessed. A package whose
-`__init__` does anything else is imported normally. This halves the CPU time of `import openai`.
+`__init__` does anything else is imported normally. This saves a tenth of the CPU time of `import anthropic`.
 """
 
 import re

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 KEY_HEADERS = ("Authorization", "X-Api-Key", "Api-Key", "Cookie")
-"""Headers that SDKs put keys in."""
+"""Headers that contain keys."""
 
 
 class RedirectGuard:

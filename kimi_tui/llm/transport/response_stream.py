@@ -31,7 +31,7 @@ _CLOSE_TIMEOUT_S = 0.2
 
 
 class StreamedResponse(Protocol):
-    """The part of the SDKs' HTTP responses that is used here."""
+    """The part of the HTTP client's responses that is used here."""
 
     def aiter_bytes(self) -> AsyncGenerator[bytes, None]:
         """Iterate over the body as it arrives."""

@@ -35,6 +35,6 @@ def _shared_context() -> ssl.SSLContext:
 
 @cache
 def _load_context(_file: str | None, _directory: str | None) -> ssl.SSLContext:
-    import httpx2  # comes with a provider's SDK
+    import httpx2  # slow to import
 
     return httpx2.create_ssl_context()

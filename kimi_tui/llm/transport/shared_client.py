@@ -1,4 +1,4 @@
-"""Client of a provider's SDK, created in a thread when it's first needed and then shared."""
+"""HTTP client or client of an SDK, created in a thread when it's first needed and then shared."""
 
 import asyncio
 from contextlib import suppress
@@ -10,36 +10,33 @@ from kimi_tui.base.gc_control import gc_paused
 from kimi_tui.base.message_text import msg
 from kimi_tui.llm.transport.endpoint import Endpoint
 
-
-class Closable(Protocol):
-    """The part of the SDKs' asynchronous clients that SdkClient uses."""
-
-    async def close(self) -> None:
-        """Close the connections."""
-        ...
+C = TypeVar("C")
 
 
-C = TypeVar("C", bound=Closable)
-C_co = TypeVar("C_co", bound=Closable, covariant=True)
-
-
-class ClientFactory(Protocol[C_co]):
-    """Creates an SDK's client for one server."""
+class ClientFactory(Protocol[C]):
+    """Creates and closes a client for one server."""
 
     @property
     def endpoint(self) -> Endpoint:
         """The server."""
         ...
 
-    def create_client(self) -> C_co:
-        """Import the SDK and return a client. Called in a thread. Raises ImportError, ValueError, OSError."""
+    def create_client(self) -> C:
+        """Import what is needed and return a client. Called in a thread.
+
+        Raises ImportError, ValueError, OSError.
+        """
+        ...
+
+    async def close_client(self, client: C, /) -> None:
+        """Close the connections of `client`."""
         ...
 
 
-class SdkClient(Generic[C]):
+class SharedClient(Generic[C]):
     """Holds the client of one provider and of its copies.
 
-    Importing an SDK takes a second or two of CPU time, so a thread does it to keep the interface responsive.
+    Importing an SDK can take a second of CPU time, so a thread does it to keep the interface responsive.
     """
 
     def __init__(self, factory: ClientFactory[C]) -> None:
@@ -80,4 +77,4 @@ class SdkClient(Generic[C]):
         async with self._lock:
             client, self._client = self._client, None
         if client is not None:
-            await client.close()
+            await self._factory.close_client(client)
