@@ -22,7 +22,6 @@ from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 
 if TYPE_CHECKING:
-    from kimi_tui.base.logging import LogFile
     from kimi_tui.config.settings import Settings
     from kimi_tui.engine.engine import Engine
     from kimi_tui.engine.options import EngineOptions
@@ -188,18 +187,18 @@ def _add_run_rules(settings: "Settings", cli_options: CliOptions) -> "Settings":
     return settings.model_copy(update={"permissions": added})
 
 
-def start_log(cli_options: CliOptions, data_dir: Path) -> "LogFile":
+def start_log(cli_options: CliOptions, data_dir: Path) -> None:
     """Start logging to the data directory, at the level that the options ask for. Raises KimiTuiError."""
     level = cli_options.log_level or ("debug" if is_debugging(debug_option=cli_options.debug) else "info")
-    return open_log(data_dir, level=level)
+    open_log(data_dir, level=level)
 
 
-def open_log(data_dir: Path, *, level: str = "info") -> "LogFile":
+def open_log(data_dir: Path, *, level: str = "info") -> None:
     """Start logging to the data directory. Raises KimiTuiError."""
     from kimi_tui.base.logging import start_logging
 
     try:
-        return start_logging(data_dir, level=level)
+        start_logging(data_dir, level=level)
     except OSError as error:
         raise KimiTuiError(
             msg("Can't write the log in {path}: {reason}.", path=data_dir, reason=error.strerror or error),

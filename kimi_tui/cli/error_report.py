@@ -1,4 +1,7 @@
-"""Reports of errors that end the process: a short message on stderr, details in the log."""
+"""Reports of errors that end the process: a short message on stderr, details in the log.
+
+What they need is imported when there is an error: redaction compiles long patterns.
+"""
 
 import logging
 import os
@@ -8,9 +11,7 @@ from collections.abc import Sequence
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.exit_codes import ExitCode, exit_code_of
-from kimi_tui.base.logging import is_logging, log_path, start_logging
 from kimi_tui.base.paths import data_dir
-from kimi_tui.base.redaction import redact, redact_for_sharing, register_secrets, secret_values
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.i18n.translate import join_sentences, tr, translate_error, translate_message
 
@@ -24,6 +25,8 @@ def is_debugging(*, debug_option: bool) -> bool:
 
 def print_error(error: KimiTuiError, arguments: Sequence[str]) -> int:
     """Print what happened and what to do. Return the exit code."""
+    from kimi_tui.base.redaction import redact, redact_for_sharing, register_secrets, secret_values
+
     register_secrets(secret_values(os.environ))
     _write(redact_for_sharing(translate_error(error)))
     if is_debugging(debug_option="--debug" in arguments):
@@ -33,6 +36,9 @@ def print_error(error: KimiTuiError, arguments: Sequence[str]) -> int:
 
 def print_crash(error: Exception, arguments: Sequence[str], *, advice: str = "") -> int:
     """Print an internal error, the location of its traceback, and `advice`. Return the exit code."""
+    from kimi_tui.base.logging import is_logging, log_path, start_logging
+    from kimi_tui.base.redaction import redact, register_secrets, secret_values
+
     problem = f"{type(error).__name__}: {error}"
     register_secrets(secret_values(os.environ))
     what = redact(tr("kimi-tui crashed with an internal error: {problem}.", problem=problem))

@@ -7,7 +7,6 @@ from typing import Any
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
-from kimi_tui.base.redaction import redact
 from kimi_tui.wire.channel import Wire
 
 logger = logging.getLogger(__name__)
@@ -39,6 +38,8 @@ class EngineRunner:
         except KimiTuiError as error:
             self.failure = error
         except Exception as error:
+            from kimi_tui.base.redaction import redact  # compiles long patterns
+
             logger.exception("the engine failed")
             self.failure = KimiTuiError(
                 msg(

@@ -16,10 +16,7 @@ from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import EngineLost, KimiTuiError, SessionInUse
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.frontend.engine_runner import EngineRunner
-from kimi_tui.frontend.session_alerts import SessionAlerts
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier, detect_method
-from kimi_tui.frontend.text.exit_summary import exit_summary
-from kimi_tui.frontend.text.running_sessions import alert_of
 from kimi_tui.i18n.translate import tr, translate_error, translate_message
 from kimi_tui.tui.keys.keymap import APP_KEYS, bindings, keymap_errors, known_binding_ids
 from kimi_tui.tui.options import TuiOptions
@@ -163,9 +160,13 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
     @work(group="alerts", exclusive=True)
     async def _report_sessions(self) -> None:
         """Report sessions on no screen that need the user, or whose work has ended."""
-        service, alerts = self._options.running_sessions, SessionAlerts()
+        service = self._options.running_sessions
         if service is None:
             return
+        from kimi_tui.frontend.session_alerts import SessionAlerts  # imported after the first frame
+        from kimi_tui.frontend.text.running_sessions import alert_of
+
+        alerts = SessionAlerts()
         async for sessions in service.watch():
             current = self._main.session.state.session if self._main is not None else None
             current_id = current.session_id if current is not None else None
@@ -270,6 +271,8 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
 
     def _close_session(self) -> None:
         if self._main is not None:
+            from kimi_tui.frontend.text.exit_summary import exit_summary
+
             self._exit_summary = exit_summary(self._main.session.state)  # before its tasks are stopped
             self._main.session.shut_down()
         else:

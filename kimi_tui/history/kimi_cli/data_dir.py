@@ -9,11 +9,11 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import work_dir_key
 from kimi_tui.base.terminal_text import sanitize_line
@@ -24,7 +24,7 @@ _KEY = re.compile(r"[0-9a-f]{32}")
 _LEGACY_SESSION = re.compile(r"(?P<id>.+?)(?:_(?P<number>\d+))?\.jsonl")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KimiCliSession:
     """A session that can be imported."""
 
@@ -60,7 +60,7 @@ class KimiCliSession:
         return sum(name.startswith("context_") for name in self.files)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KimiCliDataDir:
     """A data directory, read on demand."""
 

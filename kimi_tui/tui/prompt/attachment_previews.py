@@ -34,8 +34,6 @@ class AttachmentPreviews(LineView):
 
     def update_images(self) -> None:
         """Show the images of the editor's text."""
-        if not self._attached.images:
-            return
         images = self._attached.find_named(self._editor.text)
         if list(images) != list(self._shown):
             self._shown = images

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
@@ -13,9 +14,11 @@ from kimi_tui.frontend.drafts import DraftStore
 from kimi_tui.frontend.image_attachments import AttachedImage, ImageAttachments
 from kimi_tui.frontend.image_loader import find_mentioned_images, load_image_file
 from kimi_tui.i18n.translate import tr, translate_error
-from kimi_tui.tui.prompt.attachment_previews import AttachmentPreviews
 from kimi_tui.tui.prompt.editor import PromptEditor
 from kimi_tui.wire.events import SessionInfo
+
+if TYPE_CHECKING:
+    from kimi_tui.tui.prompt.attachment_previews import AttachmentPreviews
 
 
 class Attachments:
@@ -29,13 +32,13 @@ class Attachments:
         drafts: DraftStore,
         work_dir: Path,
     ) -> None:
-        """`owner` is the widget that shows errors and warnings."""
+        """`owner` is the widget that contains the editor, and shows thumbnails, errors and warnings."""
         self._owner = owner
         self._editor = editor
         self._drafts = drafts
         self._work_dir = work_dir
         self.images = ImageAttachments()
-        self.previews = AttachmentPreviews(editor=editor, attached=self.images)
+        self._previews: AttachmentPreviews | None = None
         self.session: SessionInfo | None = None
         """The session that the images are meant for, if known."""
 
@@ -73,6 +76,18 @@ class Attachments:
             token = self._store(await asyncio.to_thread(load_image_file, path))
             text = text.replace(mention, f"{mention} {token}", 1)
         return text
+
+    def update_previews(self) -> None:
+        """Show thumbnails of the images whose tokens the editor contains."""
+        if not self.images.images:
+            return
+        if self._previews is None:
+            # Imports what draws the conversation, which the first frame doesn't need.
+            from kimi_tui.tui.prompt.attachment_previews import AttachmentPreviews
+
+            self._previews = AttachmentPreviews(editor=self._editor, attached=self.images)
+            self._owner.mount(self._previews, before="Horizontal")
+        self._previews.update_images()
 
     def restore(self, images: Iterable[tuple[int, AttachedImage]]) -> None:
         """Restore the images of a draft under the numbers that its tokens use."""

@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from kimi_tui.base.safe_git import git_command, git_environment
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.tui.widgets import fuzzy
 
@@ -76,6 +75,8 @@ def list_files(work_dir: Path) -> list[str]:
 
 
 def _list_with_git(work_dir: Path) -> list[str] | None:
+    from kimi_tui.base.safe_git import git_command, git_environment  # not needed for the first frame
+
     command = git_command("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
     if command is None:
         return None

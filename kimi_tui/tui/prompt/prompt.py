@@ -100,9 +100,8 @@ class PromptBox(Vertical):
         self._was_blank = True
 
     def compose(self) -> ComposeResult:
-        """Yield the editor, and above it the list of completions and the thumbnails of attached images."""
+        """Yield the editor, and above it the list of completions. Thumbnails of images are added later."""
         yield self.completions
-        yield self.attachments.previews
         with Horizontal():
             yield Static("❯", id="prompt-mark", markup=False)
             yield self.editor
@@ -296,7 +295,7 @@ class PromptBox(Vertical):
     def _handle_change(self, event: PromptEditor.Changed) -> None:
         event.stop()
         self.autosave.save_soon()
-        self.attachments.previews.update_images()
+        self.attachments.update_previews()
         self._prompt_border.update_lower_edge(self.state, self.mode)
         was_blank, self._was_blank = self._was_blank, self.is_blank
         if self.is_blank and not was_blank:
