@@ -76,7 +76,7 @@ class BackgroundWork:
     async def stop_task(self, task_id: str) -> None:
         """Stop a task. Raises KimiTuiError if it doesn't exist."""
         self._require_task(task_id)
-        await self.tasks.stop(task_id, by="by the user")
+        await self.tasks.stop(task_id, outcome=msg("stopped by the user"))
 
     @property
     def command(self) -> SlashCommand:

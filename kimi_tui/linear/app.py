@@ -32,7 +32,7 @@ from kimi_tui.frontend.text.exit_summary import exit_summary
 from kimi_tui.frontend.text.running_sessions import alert_of
 from kimi_tui.i18n.translate import tr, translate_error, translate_message
 from kimi_tui.linear.command_context import SessionSwitch
-from kimi_tui.linear.commands import complete_command, run_command
+from kimi_tui.linear.commands import COMMANDS_WHILE_BUSY, complete_command, may_leave, run_command
 from kimi_tui.linear.draft import TypedInput, UnsentInput
 from kimi_tui.linear.engine_client import EngineClient
 from kimi_tui.linear.event_printer import EventPrinter
@@ -138,6 +138,7 @@ class LinearApp:
                 prompt_loop.cancel()
                 return await self._offer_alternatives(error)
             summary = exit_summary(self.state)  # before its tasks are stopped
+            self._client.is_leaving = self._context.session_switch is None
             self._session.shut_down()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_SHUTDOWN_TIMEOUT_S):
@@ -186,7 +187,7 @@ class LinearApp:
                 or (self.state.is_busy and not self.state.requests)
                 or self.state.shell_ids
             ):
-                await self._client.wait_for_change()
+                await self._wait_while_busy()
                 continue
             queue += self._lines.read_pending_lines()
             if self.state.requests:
@@ -194,11 +195,23 @@ class LinearApp:
             else:
                 text = queue.popleft() if queue else await self._read_prompt()
                 if text is None:
-                    return
+                    if await may_leave(self._context):
+                        return
+                    continue
                 if self.state.is_busy or self.state.requests:  # a turn began while the user was typing
                     queue.append(text)
                 else:
                     await self._handle_input(text)
+
+    async def _wait_while_busy(self) -> None:
+        """Wait for a change. Commands that are for running work run now; other lines wait until it ends."""
+        with self._lines.watch(self._client.wake):
+            await self._client.wait_for_change()
+        for line in self._lines.read_pending_lines():
+            if self.state.session is not None and line.strip() in COMMANDS_WHILE_BUSY:
+                await self._handle_input(line.strip())
+            else:
+                self._unsent.queued_prompts.append(line)
 
     async def _read_prompt(self) -> str | None:
         session = self.state.session

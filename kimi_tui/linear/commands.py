@@ -15,6 +15,7 @@ from kimi_tui.frontend.number_format import format_cost, format_duration, format
 from kimi_tui.frontend.save_choice import save_model
 from kimi_tui.frontend.text.bisect import bisect_offers
 from kimi_tui.frontend.text.cache_misses import cache_miss_lines
+from kimi_tui.frontend.text.command_topics import COMMAND_TOPICS, find_topic, topic_of
 from kimi_tui.frontend.text.fleet_progress import fleet_text
 from kimi_tui.frontend.text.message_passages import match_label, passage_line, quote_message
 from kimi_tui.frontend.text.models import (
@@ -24,7 +25,7 @@ from kimi_tui.frontend.text.models import (
     thinking_label,
     thinking_usage,
 )
-from kimi_tui.i18n.translate import join_sentences, tr
+from kimi_tui.i18n.translate import join_sentences, tr, tr_n, translate_message
 from kimi_tui.linear.command_context import CommandContext, SessionSwitch
 from kimi_tui.linear.messages import shorten, todo_lines
 from kimi_tui.linear.requests import ask_choice
@@ -32,6 +33,7 @@ from kimi_tui.linear.running_sessions import show_running_sessions
 from kimi_tui.wire.commands import (
     DeleteSession,
     ListSessions,
+    MoveToBackground,
     RenameSession,
     RunSlash,
     SearchMessages,
@@ -58,7 +60,10 @@ class LinearCommand:
     run: Callable[[CommandContext, str], Awaitable[None]]
 
 
-async def _help(context: CommandContext, _: str) -> None:
+async def _help(context: CommandContext, argument: str) -> None:
+    if argument:
+        _help_topic(context, argument)
+        return
     context.write_line(
         tr("Type a prompt and press enter. End a line with a backslash to continue on the next line.")
     )
@@ -67,15 +72,39 @@ async def _help(context: CommandContext, _: str) -> None:
         tr("ctrl+c interrupts the agent. ctrl+c twice at the prompt, or ctrl+d, quits. Up: earlier prompts.")
     )
     context.write_line(tr("Lines that you type while the agent is working are sent when it finishes."))
+    context.write_line(
+        tr("Meanwhile, /background moves the running command to the background, and /tasks lists tasks.")
+    )
+    context.write_line("\n".join(_command_lines(context, lambda _: True)))
+    context.write_line(_topic_line())
+
+
+def _help_topic(context: CommandContext, text: str) -> None:
+    topic = find_topic(text)
+    if topic is None:
+        context.write_line(tr("“{query}” not found", query=sanitize_line(text)))
+        context.write_line(_topic_line())
+        return
+    lines = _command_lines(context, lambda name: topic_of(name) is topic)
+    context.write_line("\n".join((f"{tr(topic.title)}:", *lines)))
+
+
+def _topic_line() -> str:
+    names = ", ".join(topic.id for topic in COMMAND_TOPICS)
+    return tr("/help TOPIC lists the commands of a topic: {names}.", names=names)
+
+
+def _command_lines(context: CommandContext, is_wanted: Callable[[str], bool]) -> list[str]:
+    """Return the commands with what they do, in the order of their names."""
     session = context.state.session
     engine_commands = session.slash_commands if session is not None else ()
-    lines = {f"/{it.name}": tr(it.summary) for it in COMMANDS}
+    lines = {f"/{it.name}": tr(it.summary) for it in COMMANDS if is_wanted(it.name)}
     lines |= {
         f"/{it.name} {it.argument}".rstrip(): sanitize_line(it.description)
         for it in engine_commands
-        if it.name not in _COMMANDS_BY_NAME
+        if it.name not in _COMMANDS_BY_NAME and is_wanted(it.name)
     }
-    context.write_line("\n".join(f"{name}: {summary}." for name, summary in sorted(lines.items())))
+    return [f"{name}: {summary}." for name, summary in sorted(lines.items())]
 
 
 async def _model(context: CommandContext, name: str) -> None:
@@ -200,10 +229,17 @@ async def _tasks(context: CommandContext, argument: str) -> None:
         await context.command_and_wait(RunSlash(f"tasks {argument}"))
         return
     lines = [
-        sanitize_line(f"{task.id}, {task.status}: {task.description} {task.outcome} {task.activity}")
+        sanitize_line(
+            f"{task.id}, {translate_message(task.status.replace('_', ' '))}: {task.description} "
+            f"{translate_message(task.outcome)} {task.activity}"
+        ).rstrip()
         for task in context.state.tasks
     ]
     context.write_line("\n".join(lines) or tr("No background tasks."))
+
+
+async def _background(context: CommandContext, _: str) -> None:
+    context.command(MoveToBackground())
 
 
 async def _image(context: CommandContext, path: str) -> None:
@@ -329,7 +365,28 @@ async def _detach(context: CommandContext, _: str) -> None:
 
 
 async def _exit(context: CommandContext, _: str) -> None:
-    context.leave()
+    if await may_leave(context):
+        context.leave()
+
+
+async def may_leave(context: CommandContext) -> bool:
+    """Return whether to quit. If that stops background tasks, ask first. The end of the input is a yes."""
+    session, tasks = context.state.session, context.state.running_tasks
+    if not tasks or (session is not None and session.resident):
+        return True
+    question = tr_n(
+        "Quit and stop {count} background task?", "Quit and stop {count} background tasks?", len(tasks)
+    )
+    context.write_line("; ".join(sanitize_line(task.description or task.command) for task in tasks))
+    while (line := await context.ask(f"{question} {tr('y or n: ')}")) is not None:
+        match line.strip().lower():
+            case "y" | "yes":
+                return True
+            case "n" | "no" | "":
+                return False
+            case _:
+                context.write_line(tr("Type one of: {keys}.", keys="y, n"))
+    return True
 
 
 COMMANDS = (
@@ -344,6 +401,7 @@ COMMANDS = (
     LinearCommand("output", "Show the output of the last tool call, or of the Nth last", _output),
     LinearCommand("transcript", "Show the conversation from before this run", _transcript),
     LinearCommand("tasks", "List background tasks", _tasks),
+    LinearCommand("background", "Move the agent's running command to the background", _background),
     LinearCommand("fleet", "Show the progress of a fleet", _fleet),
     LinearCommand("search", "Search the messages of all sessions", _search),
     LinearCommand("sessions", "Resume, fork, rename or delete a session", _sessions),
@@ -357,11 +415,14 @@ COMMANDS = (
     LinearCommand("exit", "Quit kimi-tui", _exit),
 )
 _COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}
+_ALIASES = {"quit": "exit", "q": "exit", "bg": "background"}
+COMMANDS_WHILE_BUSY = frozenset({"/background", "/bg", "/tasks"})
+"""Lines that run while the agent works, when they are typed. Other lines wait until it finishes."""
 
 
 async def run_command(context: CommandContext, name: str, argument: str) -> None:
     """Run `/name argument`, here or in the engine. Raises KimiTuiError."""
-    command = _COMMANDS_BY_NAME.get({"quit": "exit", "q": "exit"}.get(name, name))
+    command = _COMMANDS_BY_NAME.get(_ALIASES.get(name, name))
     if command is not None:
         await command.run(context, argument)
         return

@@ -27,6 +27,8 @@ from kimi_tui.wire.permissions import PermissionList
 from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
 
 _REPLY_TIMEOUT_S = 10.0
+_ANNOUNCE_AFTER_S = 1.0
+"""A call that is still running is announced after this time; one that ends or asks before, then."""
 
 
 class EngineClient:
@@ -55,10 +57,13 @@ class EngineClient:
         """Whether a command is scanning files, as far as the user knows."""
         self._has_failed = False
         """Whether an error was reported since the last command, or the user interrupted it."""
+        self._announcement: asyncio.TimerHandle | None = None
         self.printer = printer
         self.replay = HistoryReplay(output)
         self.is_closed = False
         """Whether the session is over."""
+        self.is_leaving = False
+        """Whether the program exits. The tasks that this stops are named in its last line."""
 
     # from the engine
 
@@ -78,6 +83,13 @@ class EngineClient:
         for message in batch.all:
             self._print(message)
         self._is_scanning = self._session.state.snapshot_progress is not None
+        if self._announcement is None and self.printer.has_silent_calls:
+            loop = asyncio.get_running_loop()
+            self._announcement = loop.call_later(_ANNOUNCE_AFTER_S, self._announce_calls)
+
+    def _announce_calls(self) -> None:
+        self._announcement = None
+        self.printer.announce_complete_calls()
 
     def _print(self, message: Outgoing) -> None:
         match message:
@@ -101,6 +113,8 @@ class EngineClient:
             case _ if self._is_replaying:
                 if is_printed(message):
                     self.replay.add(message)
+            case Notification(type="task.stopped") if self.is_leaving:
+                pass
             case TurnBegin(user_input=user_input):
                 self.printer.print_event(message)
                 text = user_text(user_input)
@@ -141,8 +155,12 @@ class EngineClient:
 
     # waiting
 
+    def wake(self) -> None:
+        """End `wait_for_change`."""
+        self._changed.set()
+
     async def wait_for_change(self) -> None:
-        """Wait until events arrive or the session closes."""
+        """Wait until events arrive, the session closes or `wake` is called."""
         self._changed.clear()
         await self._changed.wait()
 
@@ -186,5 +204,7 @@ class EngineClient:
 
     def close(self) -> None:
         """Mark the session as over."""
+        if self._announcement is not None:
+            self._announcement.cancel()
         self.is_closed = True
         self._changed.set()

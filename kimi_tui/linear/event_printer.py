@@ -1,5 +1,6 @@
 """Prints the wire's events in order, each of them once."""
 
+import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -114,6 +115,15 @@ class _Call:
     name: str
     arguments: list[str] = field(default_factory=list)
     is_announced: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all arguments have arrived."""
+        try:
+            json.loads("".join(self.arguments) or "{}")
+        except ValueError:
+            return False
+        return True
 
     @property
     def summary(self) -> str:
@@ -287,6 +297,20 @@ class EventPrinter:
                 self._print_line(tr("Your command finished: {how}.", how=outcome))
             case _:
                 assert_never(message)
+
+    @property
+    def has_silent_calls(self) -> bool:
+        """Whether a call may be running that nothing was printed about."""
+        return not self._awaiting_approval and any(not call.is_announced for call in self._calls.values())
+
+    def announce_complete_calls(self) -> None:
+        """Print the calls whose arguments are complete, unless the user is answering a request."""
+        if self._awaiting_approval:
+            return
+        for call in self._calls.values():
+            if not call.is_announced and call.is_complete:
+                call.is_announced = True
+                self._print_line(tr("Tool running: {call}", call=call.summary))
 
     def _announce_calls(self) -> None:
         """Print the calls of the model's message, which is now complete."""

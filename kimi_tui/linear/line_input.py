@@ -6,7 +6,7 @@ import os
 import select
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from kimi_tui.linear.line_observer import LineObserver
@@ -126,6 +126,19 @@ class LineInput:
 
         self._prefill = prefill
         readline.set_startup_hook(insert)
+
+    @contextlib.contextmanager
+    def watch(self, notify: Callable[[], None]) -> Iterator[None]:
+        """Call `notify` when a line has been typed while no line is being read."""
+        loop = asyncio.get_running_loop()
+        if not self.is_editable:
+            yield
+            return
+        loop.add_reader(0, notify)
+        try:
+            yield
+        finally:
+            loop.remove_reader(0)
 
     def read_pending_lines(self) -> list[str]:
         """Return complete lines that were typed while no line was being read."""

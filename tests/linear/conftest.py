@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,16 @@ class FakeLineInput:
             self.current_text = ""
         self.text += "\n" if line is None else f"{line}\n"
         return line
+
+    @contextmanager
+    def watch(self, notify: Callable[[], None]) -> Iterator[None]:
+        self._notify = notify
+        yield
+
+    def type_while_busy(self, line: str) -> None:
+        """Type a line while none is being read."""
+        self.pending_lines.append(line)
+        self._notify()
 
     def read_pending_lines(self) -> list[str]:
         lines, self.pending_lines = self.pending_lines, []

@@ -12,14 +12,16 @@ from PIL import Image
 
 from kimi_tui.base.content_parts import ImageURLPart, TextPart
 from kimi_tui.base.errors import ConfigError, SessionInUse
-from kimi_tui.base.message import FunctionCall, ToolCall
+from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.frontend.drafts import Draft, DraftStore
 from kimi_tui.frontend.image_attachments import AttachedImage
 from kimi_tui.i18n.translate import set_language
 from kimi_tui.linear.command_context import SessionSwitch
-from kimi_tui.wire.commands import Interrupt, Prompt, RunShell, RunSlash, SetModel, SetYolo
+from kimi_tui.wire.background import BackgroundTask, TasksUpdate
+from kimi_tui.wire.commands import Interrupt, MoveToBackground, Prompt, RunShell, RunSlash, SetModel, SetYolo
 from kimi_tui.wire.display_blocks import DiffBlock
 from kimi_tui.wire.events import (
+    ApprovalResponse,
     Notification,
     ReplayBegin,
     ReplayEnd,
@@ -34,7 +36,9 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.permissions import PermissionList, PermissionRule
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, Question, QuestionOption, QuestionRequest
+from kimi_tui.wire.session import StatusUpdate
 from kimi_tui.wire.timeline import PlannedFile, Reverted, RevertPlan
+from tests.loop_clock import LoopClock
 from tests.tui.conftest import SESSION
 from tests.tui.test_fleet import create_fleet
 from tests.wire.hostile_messages import assert_harmless, every_message
@@ -84,6 +88,48 @@ async def test_a_turn_is_printed_in_order_and_the_prompt_follows_it(open_linear_
             "Done. Took 0.0 s.",
             "You: ",
         ]
+
+
+async def test_a_call_that_runs_on_is_announced_unless_it_asks_first(open_linear_app: Any) -> None:
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        driver.lines.type("go")
+        await driver.wait_until(lambda: driver.commands_of(Prompt))
+        clock = LoopClock()
+        driver.engine.send(
+            TurnBegin("go"),
+            ToolCall("c1", FunctionCall("EditFile", '{"path": "a.py"}')),
+            ToolCall("c2", FunctionCall("Bash", '{"command": "make')),
+        )
+        request_task = asyncio.create_task(driver.engine.ask(EDIT))
+        await driver.wait_for_prompt()
+        clock.advance(5)
+        await asyncio.sleep(0.01)  # the announcement is due, and must not appear in the answer's line
+        assert "Tool running" not in driver.lines.text
+        driver.lines.type("y")
+        await request_task
+        driver.engine.send(ApprovalResponse("r1", "approve"), ToolCallPart(' all"}', "c2"))
+        await driver.wait_until(lambda: "Tool running: EditFile, a.py" in driver.lines.text)
+        clock.advance(5)
+        await driver.wait_until(lambda: "Tool running: Bash, make all" in driver.lines.text)
+        driver.engine.send(ToolResult("c2", ToolReturn()), ToolResult("c1", ToolReturn()), TurnEnd())
+        await driver.wait_until(lambda: "Done." in driver.lines.text)
+        assert driver.lines.text.count("Tool running: Bash, make all") == 1
+
+
+async def test_a_running_command_moves_to_the_background_while_other_lines_wait(open_linear_app: Any) -> None:
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        driver.lines.type("go")
+        await driver.wait_until(lambda: driver.commands_of(Prompt))
+        driver.engine.send(TurnBegin("go"), ToolCall("c1", FunctionCall("Bash", '{"command": "make"}')))
+        await driver.wait_until(lambda: "Working." in driver.lines.text)
+        driver.lines.type_while_busy("then test")
+        driver.lines.type_while_busy("/background")
+        await driver.wait_until(lambda: driver.commands_of(MoveToBackground))
+        assert len(driver.commands_of(Prompt)) == 1
+        driver.engine.send(ToolResult("c1", ToolReturn()), TurnEnd())
+        await driver.wait_until(lambda: driver.commands_of(Prompt)[1:] == [Prompt("then test")])
 
 
 async def test_a_fleet_is_printed_with_its_running_and_failed_tasks(
@@ -538,3 +584,40 @@ async def test_prompts_after_a_session_switch_are_kept_for_the_next_session(open
     async with open_linear_app(prompts=("/new", "fix it")) as driver:
         assert await driver.run_task == SessionSwitch()
         assert driver.app.queued_prompts == ("fix it",)
+
+
+async def test_quitting_asks_before_it_stops_background_tasks_and_names_them_once(
+    open_linear_app: Any,
+) -> None:
+    task = BackgroundTask("bash-1", "bash", "build", "make")
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        driver.engine.send(TasksUpdate((task,)), StatusUpdate(context_tokens=5))
+        driver.lines.type(None)
+        await driver.wait_until(lambda: "Quit and stop 1 background task? y or n: " in driver.lines.text)
+        driver.lines.type("n", "/exit")
+        await driver.wait_until(lambda: driver.lines.text.count("Quit and stop 1 background task?") == 2)
+        driver.lines.type("y")
+        await driver.run_task
+        assert "Resume: kimi-tui -r " in driver.output_lines[-2]
+        assert driver.output_lines[-2].endswith("1 background task stopped: build")
+
+
+async def test_the_end_of_the_input_quits_although_tasks_are_running(open_linear_app: Any) -> None:
+    task = BackgroundTask("bash-1", "bash", "build", "make")
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        driver.engine.send(TasksUpdate((task,)))
+        driver.lines.type(None, None)
+        await driver.run_task
+
+
+async def test_help_lists_the_commands_of_a_topic(open_linear_app: Any) -> None:
+    async with open_linear_app() as driver:
+        await driver.wait_for_prompt()
+        driver.lines.type("/help models")
+        await driver.wait_until(lambda: "/thinking: Set how much the model thinks." in driver.lines.text)
+        assert "/exit:" not in driver.lines.text
+        driver.lines.type("/help cooking")
+        await driver.wait_until(lambda: "“cooking” not found" in driver.lines.text)
+        assert "of a topic: conversation, prompt," in driver.lines.text

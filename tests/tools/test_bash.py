@@ -344,7 +344,7 @@ async def test_stopping_a_moved_command_ends_its_processes(tool_env: BashEnv) ->
         tool_env.tasks.movable.request_move()
         await running
         (task,) = tool_env.tasks.running
-        ended = await tool_env.tasks.stop(task.id, by="by the user")
+        ended = await tool_env.tasks.stop(task.id, outcome="stopped by the user")
     assert ended is not None
     assert (ended.status, ended.outcome) == ("stopped", "stopped by the user")
     assert not Path(f"/proc/{tool_env.log.output.split()[0]}").exists()

@@ -163,6 +163,16 @@ async def test_help_finds_what_people_mean(open_app: Any, words: str, found: str
         await harness.wait_until(lambda: found in harness.screen_text())
 
 
+async def test_help_opens_with_the_commands_and_keys_of_a_topic(open_app: Any) -> None:
+    async with open_app(size=(100, 60)) as harness:
+        await harness.type_text("/help timeline")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: "Commands: Timeline" in harness.screen_text())
+        assert "/revert" in harness.screen_text()
+        assert "timeline.undo" in harness.screen_text()
+        assert "/model" not in harness.screen_text()
+
+
 async def test_keys_lists_only_keys(open_app: Any) -> None:
     async with open_app(size=(100, 60), keymap={"panes.todo": "f9"}) as harness:
         await harness.type_text("/keys")

@@ -56,8 +56,8 @@ class FakeHost:
     async def choose_theme(self) -> str | None:
         return self.choice
 
-    def show_help(self, topic: Literal["all", "keys"]) -> None:
-        self.actions.append(f"help {topic}")
+    def show_help(self, content: Literal["all", "keys"], query: str = "") -> None:
+        self.actions.append(f"help {content} {query}".rstrip())
 
     def toggle_pane(self, name: Literal["todo", "tools"]) -> None:
         self.actions.append(f"pane {name}")
@@ -234,6 +234,7 @@ async def test_theme_takes_a_name_or_shows_a_choice(state: SessionViewState) -> 
     ("line", "action"),
     [
         ("/help", "help all"),
+        ("/help timeline", "help all timeline"),
         ("/keys", "help keys"),
         ("/copy", "copy # Answer"),
         ("/todo", "pane todo"),

@@ -19,7 +19,7 @@ def exit_summary(state: SessionViewState) -> str:
     if session.resident:
         parts = [tr("Detached. Attach: {command}", command=f"kimi-tui attach {session.session_id[:8]}")]
     else:
-        parts = [tr("Resume: {command}", command=f"{program} -S {session.session_id}")]
+        parts = [tr("Resume: {command}", command=f"{program} -r {session.session_id}")]
     if state.cost_usd is not None:
         parts.append(format_cost(state.cost_usd))
     tasks = [sanitize_line(task.description or task.command) for task in state.running_tasks]

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from kimi_tui.base.ids import new_id
-from kimi_tui.tools.background.task_text import format_duration_suffix, task_label
+from kimi_tui.base.message_text import msg, msg_n
+from kimi_tui.tools.background.task_text import format_task_duration, task_label
 from kimi_tui.wire.background import BackgroundTask
 from kimi_tui.wire.events import Notification
 
@@ -14,12 +15,17 @@ def build_ended_notification(task: BackgroundTask, *, at: float) -> Notification
 
     `at` is in seconds since the epoch.
     """
-    event = "was lost" if task.status == "lost" else "has ended"
+    names = {"id": task.id, "description": task.description}
+    duration = format_task_duration(task)
     return _build_notification(
         f"task.{task.status}",
         task.id,
-        f"Background task {task.id} {event}: {task.description}.",
-        f"{task.outcome}{format_duration_suffix(task)}. /tasks shows its output.",
+        msg("Background task {id} was lost: {description}.", **names)
+        if task.status == "lost"
+        else msg("Background task {id} has ended: {description}.", **names),
+        msg("{outcome}. /tasks shows its output.", outcome=task.outcome)
+        if not duration
+        else msg("{outcome} after {time}. /tasks shows its output.", outcome=task.outcome, time=duration),
         severity="info" if task.status == "done" else "warning",
         at=at,
     )
@@ -30,7 +36,11 @@ def build_stopped_notification(tasks: Sequence[BackgroundTask]) -> Notification:
     return _build_notification(
         "task.stopped",
         "",
-        f"{len(tasks)} background task{' was' if len(tasks) == 1 else 's were'} stopped on exit:",
+        msg_n(
+            "{count} background task was stopped on exit:",
+            "{count} background tasks were stopped on exit:",
+            len(tasks),
+        ),
         f"{', '.join(map(task_label, tasks))}.",
         severity="warning",
     )

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from kimi_tui.base.message_text import msg
 from kimi_tui.permission.subject import TaskSubject
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.background.task_output import unknown_task_message
@@ -48,7 +49,7 @@ class TaskStop(Tool[TaskStopParams]):
                 display=(BackgroundTaskBlock(task.id, task.kind, task.status, task.description),),
             )
             async with call.exclusive():
-                task = await self._tasks.stop(task.id, by="by the agent") or task
+                task = await self._tasks.stop(task.id, outcome=msg("stopped by the agent")) or task
         await self._tasks.mark_reported(task.id)
         if task.status == "stopped":
             return success(message=f"{task_label(task)} was stopped.", brief="stopped")

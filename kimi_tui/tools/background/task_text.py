@@ -17,9 +17,7 @@ def format_status(task: BackgroundTask, *, now: float) -> str:
     if task.status == "running":
         activity = f", now: {task.activity}" if task.activity else ""
         return f"{task_label(task)}: running for {_format_duration(now - task.started)}{activity}"
-    return (
-        f"{task_label(task)}: {task.status.replace('_', ' ')}, {task.outcome}{format_duration_suffix(task)}"
-    )
+    return f"{task_label(task)}: {task.status.replace('_', ' ')}, {task.outcome}{_format_suffix(task)}"
 
 
 def format_ended(task: BackgroundTask) -> str:
@@ -27,7 +25,7 @@ def format_ended(task: BackgroundTask) -> str:
     resume_hint = f' To continue it, start a Task with resume="{task.agent_id}".' if task.agent_id else ""
     event = "was lost" if task.status == "lost" else "has ended"
     return (
-        f"Background task {task_label(task)} {event}: {task.outcome}{format_duration_suffix(task)}. "
+        f"Background task {task_label(task)} {event}: {task.outcome}{_format_suffix(task)}. "
         f'TaskOutput(task_id="{task.id}") returns its output.{resume_hint if task.status != "done" else ""}'
     )
 
@@ -40,11 +38,16 @@ def format_running(tasks: Sequence[BackgroundTask]) -> str:
     return "\n".join(("Running background tasks (TaskOutput, TaskStop):", *lines))
 
 
-def format_duration_suffix(task: BackgroundTask) -> str:
-    """Return a suffix such as ` after 32 s`; empty if the duration isn't known."""
+def format_task_duration(task: BackgroundTask) -> str:
+    """Return how long an ended task ran, such as `32 s`; empty if that isn't known."""
     if task.ended is None or task.status == "lost":
         return ""
-    return f" after {_format_duration(task.ended - task.started)}"
+    return _format_duration(task.ended - task.started)
+
+
+def _format_suffix(task: BackgroundTask) -> str:
+    duration = format_task_duration(task)
+    return f" after {duration}" if duration else ""
 
 
 def format_lost_outcome(ended: bool | None, group: int | None) -> str:

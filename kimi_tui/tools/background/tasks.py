@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.message_text import change_text
+from kimi_tui.base.message_text import change_text, msg
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.tools.background.messages import build_ended_notification, build_stopped_notification
@@ -75,7 +75,7 @@ class BackgroundTasks:
         self._clock = clock
         self._records: dict[str, TaskRecord] = {}
         self._running_work: dict[str, asyncio.Task[None]] = {}
-        self._stopped_by: dict[str, str] = {}
+        self._outcomes: dict[str, str] = {}
         self._last_number = 0
         self._lost: tuple[BackgroundTask, ...] = ()
         self.movable = MovableCommands()
@@ -110,7 +110,7 @@ class BackgroundTasks:
         if self.running:
             self._sender.send(build_stopped_notification(self.running))
         for task_id, work in self._running_work.items():
-            self._cancel(task_id, work, by="when kimi-tui exited")
+            self._cancel(task_id, work, outcome=msg("stopped when kimi-tui exited"))
         if self._running_work:
             await asyncio.wait(list(self._running_work.values()))
 
@@ -164,14 +164,14 @@ class BackgroundTasks:
         self._send_update()
         return task
 
-    async def stop(self, task_id: str, *, by: str) -> BackgroundTask | None:
+    async def stop(self, task_id: str, *, outcome: str) -> BackgroundTask | None:
         """Stop a task and everything it started. Return the task, or None if it doesn't exist.
 
-        `by` says who stops it, such as `by the user`.
+        `outcome` says who stops it, such as `stopped by the user`.
         """
         work = self._running_work.get(task_id)
         if work is not None:
-            self._cancel(task_id, work, by=by)
+            self._cancel(task_id, work, outcome=outcome)
             await asyncio.wait([work])
         return self.find(task_id)
 
@@ -218,8 +218,8 @@ class BackgroundTasks:
         """Return the running tasks as text for a compacted conversation; empty without tasks."""
         return format_running(self.running)
 
-    def _cancel(self, task_id: str, work: asyncio.Task[None], *, by: str) -> None:
-        self._stopped_by.setdefault(task_id, by)
+    def _cancel(self, task_id: str, work: asyncio.Task[None], *, outcome: str) -> None:
+        self._outcomes.setdefault(task_id, outcome)
         # Deferred: a task that is canceled before its first step never runs, so it can't record its end.
         asyncio.get_running_loop().call_soon(work.cancel)
 
@@ -235,7 +235,7 @@ class BackgroundTasks:
                 result = await request.work(running)
             status, outcome = result.status, result.outcome
         except asyncio.CancelledError:
-            outcome = f"stopped {self._stopped_by[task_id]}"
+            outcome = self._outcomes[task_id]
         except Exception as error:
             logger.exception("background task %s failed", task_id)
             status, outcome = "failed", f"{type(error).__name__}: {error}"

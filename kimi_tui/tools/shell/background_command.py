@@ -58,7 +58,7 @@ class BackgroundCommand:
         finally:
             output.flush()
         if exit_.timed_out:
-            return TaskOutcome("timed_out", f"timed out after {self._timeout_s} s")
+            return TaskOutcome("timed_out", msg("timed out after {seconds} s", seconds=self._timeout_s))
         return TaskOutcome("done" if exit_.status == 0 else "failed", format_exit_status(exit_.status))
 
 
@@ -77,4 +77,6 @@ def format_exit_status(status: int) -> str:
     """Return how a shell ended: `exit code 1`, `signal 9 (SIGKILL)`."""
     number = -status if status < 0 else status - 128
     name = f" ({signal.Signals(number).name})" if number in set(signal.Signals) else ""
-    return f"signal {number}{name}" if status < 0 else msg("exit code {code}", code=f"{status}{name}")
+    if status < 0:
+        return msg("signal {number}", number=f"{number}{name}")
+    return msg("exit code {code}", code=f"{status}{name}")

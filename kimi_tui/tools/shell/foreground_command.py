@@ -113,7 +113,9 @@ class ForegroundCommand:
         if self.exit is None:
             return TaskOutcome("failed", result.message)
         if self.exit.timed_out:
-            return TaskOutcome("timed_out", f"timed out after {self.deadline.timeout_s:g} s")
+            return TaskOutcome(
+                "timed_out", msg("timed out after {seconds} s", seconds=f"{self.deadline.timeout_s:g}")
+            )
         return TaskOutcome(
             "done" if self.exit.status == 0 else "failed", format_exit_status(self.exit.status)
         )

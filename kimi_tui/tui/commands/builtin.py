@@ -2,6 +2,7 @@
 
 from kimi_tui.base.thinking_effort import THINKING_EFFORTS, parse_thinking_effort
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.text.command_topics import COMMAND_TOPICS
 from kimi_tui.frontend.text.models import (
     LAST_MODEL,
     level_name,
@@ -20,8 +21,12 @@ from kimi_tui.wire.session import SessionInfo
 _SWITCH = ("on", "off")
 
 
-async def _help(host: CommandHost, _: str) -> None:
-    host.dialogs.show_help("all")
+async def _help(host: CommandHost, topic: str) -> None:
+    host.dialogs.show_help("all", topic)
+
+
+def _help_topics(_: SessionViewState) -> tuple[str, ...]:
+    return tuple(topic.id for topic in COMMAND_TOPICS)
 
 
 async def _keys(host: CommandHost, _: str) -> None:
@@ -200,6 +205,8 @@ COMMANDS = (
         name="help",
         summary="Show commands and keys",
         run=_help,
+        argument="[TOPIC]",
+        choices=_help_topics,
         aliases=("h", "?"),
         binding_id="app.help",
     ),

@@ -89,8 +89,8 @@ class CommandDialogs(Protocol):
         """Let the user choose a command; return None if they cancel."""
         ...
 
-    def show_help(self, topic: Literal["all", "keys"]) -> None:
-        """Open the help."""
+    def show_help(self, content: Literal["all", "keys"], query: str = "") -> None:
+        """Open the help, with `query` in its search."""
         ...
 
     def show_mcp(self) -> None:

@@ -77,11 +77,12 @@ class ScreenDialogs:
         palette = CommandPalette(self._registry, key_labels=self._key_labels)
         return await self._screen.app.push_screen_wait(palette)
 
-    def show_help(self, topic: Literal["all", "keys"]) -> None:
-        """Open the help."""
+    def show_help(self, content: Literal["all", "keys"], query: str = "") -> None:
+        """Open the help, with `query` in its search."""
         self._screen.app.push_screen(
             Help(
-                topic=topic,
+                content=content,
+                query=query,
                 commands=self._registry.all,
                 key_labels=self._key_labels,
                 version=self._options.version,

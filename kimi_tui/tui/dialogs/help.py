@@ -13,7 +13,13 @@ from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.text.cell_width import pad_right
-from kimi_tui.frontend.text.command_topics import COMMAND_SYNONYMS
+from kimi_tui.frontend.text.command_topics import (
+    COMMAND_SYNONYMS,
+    COMMAND_TOPICS,
+    CUSTOM_TOPIC,
+    CommandTopic,
+    topic_of,
+)
 from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.tui.commands.ui_command import UiCommand
 from kimi_tui.tui.keys.keymap import GROUPS, KeyLabels, bindings
@@ -46,7 +52,7 @@ class _Row:
 
 
 class Help(ModalScreen[None]):
-    """Lists keys, then commands; with the topic "keys" only keys. Typed text leaves what matches it."""
+    """Lists keys, then commands by topic; or only keys. Typed text leaves what matches it."""
 
     BINDINGS = bindings(HELP_KEYS)
 
@@ -56,13 +62,15 @@ class Help(ModalScreen[None]):
     def __init__(
         self,
         *,
-        topic: Literal["all", "keys"],
+        content: Literal["all", "keys"],
+        query: str = "",
         commands: Sequence[UiCommand],
         key_labels: KeyLabels,
         version: str,
     ) -> None:
         super().__init__()
-        self._topic = topic
+        self._content = content
+        self._query = query
         self._commands = commands
         self._key_labels = key_labels
         self._version = version
@@ -71,7 +79,7 @@ class Help(ModalScreen[None]):
         """Yield the title, the page and the key hints."""
         with Vertical(classes="dialog"):
             yield Static(f"kimi-tui {self._version}".rstrip(), classes="dialog-title", markup=False)
-            field = Input(placeholder=tr("Type to search keys and commands"), id="help-query")
+            field = Input(self._query, placeholder=tr("Type to search keys and commands"), id="help-query")
             field.cursor_blink = False
             yield field
             yield LineView(self)
@@ -114,14 +122,15 @@ class Help(ModalScreen[None]):
                 tr(title),
                 [_Row(self._key_labels.all_keys(key.id), tr(key.label), note=key.id) for key in keys],
             )
-        if self._topic == "all":
-            yield (
-                tr("Commands"),
-                [
-                    *map(_command_row, self._commands),
-                    _Row("@path", tr("Mention a file in the working directory")),
-                ],
-            )
+        if self._content == "all":
+            for topic in (*COMMAND_TOPICS, CUSTOM_TOPIC):
+                order = {name: index for index, name in enumerate(topic.commands)}
+                members = [it for it in self._commands if topic_of(it.name) is topic]
+                members.sort(key=lambda it: order.get(it.name, len(order)))
+                rows = [_command_row(it, topic) for it in members]
+                if topic.id == "prompt":
+                    rows.append(_Row("@path", tr("Mention a file in the working directory")))
+                yield tr("Commands: {topic}", topic=tr(topic.title)), rows
 
     def action_close(self) -> None:
         """Clear the search; without one, close the dialog."""
@@ -143,12 +152,12 @@ def _heading(title: str) -> list[StyledLine]:
     return [StyledLine(((title, text_style("heading-2")),))]
 
 
-def _command_row(command: UiCommand) -> _Row:
+def _command_row(command: UiCommand, topic: CommandTopic) -> _Row:
     names = " ".join(f"/{name}" for name in (command.name, *command.aliases))
     return _Row(
         f"{names} {command.argument}".rstrip(),
         command.translated_summary,
-        synonyms=COMMAND_SYNONYMS.get(command.name, ()),
+        synonyms=(*COMMAND_SYNONYMS.get(command.name, ()), topic.id, *topic.words),
     )
 
 

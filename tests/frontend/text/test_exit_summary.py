@@ -12,7 +12,7 @@ STATE = SessionViewState(session=SESSION, last_step=2)
 
 def test_it_names_the_command_that_resumes_the_session_and_its_cost() -> None:
     state = replace(STATE, cost_usd=0.114)
-    assert exit_summary(state) == f"Resume: kimi-tui -S {SESSION.session_id} · $0.11"
+    assert exit_summary(state) == f"Resume: kimi-tui -r {SESSION.session_id} · $0.11"
 
 
 def test_it_names_the_tasks_that_were_still_running() -> None:
@@ -27,7 +27,7 @@ def test_it_names_the_tasks_that_were_still_running() -> None:
 
 def test_a_demo_is_resumed_as_a_demo() -> None:
     state = replace(STATE, session=replace(SESSION, model_kind="demo"))
-    assert exit_summary(state).startswith("Resume: kimi-tui --demo -S ")
+    assert exit_summary(state).startswith("Resume: kimi-tui --demo -r ")
 
 
 def test_there_is_nothing_to_resume_if_nothing_was_said() -> None:

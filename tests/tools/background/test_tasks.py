@@ -140,13 +140,13 @@ async def test_work_that_raises_fails_the_task(task_env: TaskEnv) -> None:
 
 async def test_a_stopped_task_ends_and_the_model_learns_who_stopped_it(task_env: TaskEnv) -> None:
     await task_env.start(run_forever)
-    task = await task_env.tasks.stop("bash-1", by="by the user")
+    task = await task_env.tasks.stop("bash-1", outcome="stopped by the user")
     assert task is not None
     assert (task.status, task.outcome) == ("stopped", "stopped by the user")
     assert not task_env.sent_of(Notification)  # the user stopped it
     assert "stopped by the user" in (await task_env.collect_reminders())[0]
-    assert await task_env.tasks.stop("bash-1", by="by the user") == task
-    assert await task_env.tasks.stop("bash-2", by="by the user") is None
+    assert await task_env.tasks.stop("bash-1", outcome="stopped by the user") == task
+    assert await task_env.tasks.stop("bash-2", outcome="stopped by the user") is None
 
 
 async def test_waiting_times_out(task_env: TaskEnv) -> None:
@@ -161,7 +161,7 @@ async def test_the_number_of_running_tasks_is_limited(task_env: TaskEnv) -> None
         await task_env.start(run_forever)
     with pytest.raises(TooManyTasks, match="already running"):
         await task_env.start(run_forever)
-    await task_env.tasks.stop("bash-3", by="by the user")
+    await task_env.tasks.stop("bash-3", outcome="stopped by the user")
     assert (await task_env.start(run_forever)).id == f"bash-{MAX_RUNNING + 1}"
 
 
