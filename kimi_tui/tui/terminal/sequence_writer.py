@@ -84,7 +84,7 @@ class SequenceWriter:
         if fills_rows:
             self._set_style(fill, is_blank=True)
         row, step = (last, "\n") if up > 0 else (first, "\x1bM")
-        self._output.append(f"\x1b[{first + 1};{last + 1}r\x1b[{row + 1};1H{step * abs(up)}\x1b[r")
+        self._output.append(f"\x1b[{first + 1};{last + 1}r\x1b[{row + 1}H{step * abs(up)}\x1b[r")
         self._cursor = None
         return fills_rows
 
