@@ -122,6 +122,18 @@ def test_a_change_of_style_is_sent() -> None:
     assert terminal.screen.buffer[0][0].bold
 
 
+def test_the_colors_of_text_are_not_repeated_around_the_scroll_bar() -> None:
+    terminal = FakeTerminal()
+    bar = Strip([Segment(" ", Style(bgcolor="#1f2531"))])
+    terminal.show(["one", "two", "three"])
+    rows = ["uno", "due", "tre"]
+    placed = [(y, 0, full_width_strip(row)) for y, row in enumerate(rows)]
+    terminal.put([*placed, *((y, WIDTH - 1, bar) for y in range(3))])
+    assert terminal.lines[:3] == rows
+    assert terminal.sent.count("48;2;31;37;49") == 1
+    assert "48;2;14;17;23" not in terminal.sent
+
+
 def test_rows_that_move_up_are_scrolled_by_the_terminal() -> None:
     terminal = FakeTerminal()
     lines = [f"row {n} {'x' * n}" for n in range(HEIGHT + 2)]

@@ -85,11 +85,15 @@ class ScreenBuffer:
         rows = self._merge_strips(placed_strips, color_system)
         if self._use_scrolling and (movement := _find_scroll(self._rows, rows)):
             self._scroll_rows(*movement, rows)
+        last = size.width - 1
+        spans: list[tuple[int, int, int]] = []
         for y, row in rows.items():
             if row != self._rows[y]:
-                for start, end in _find_changed_spans(self._rows[y], row):
-                    self._writer.write(y, start, row[start:end], last=size.width - 1)
+                spans += [(y, *span) for span in _find_changed_spans(self._rows[y], row)]
                 self._rows[y] = row
+        # The scroll bar's cells come last: between the rows of a text, each needs another color.
+        for y, start, end in sorted(spans, key=lambda span: span[1] == last):
+            self._writer.write(y, start, rows[y][start:end], last=last)
         if cursor is not None:
             self._writer.move_to(cursor.y, cursor.x)
         return self._writer.drain()
