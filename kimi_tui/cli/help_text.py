@@ -17,7 +17,7 @@ _SUBCOMMANDS = (
     ("config, permissions, trust", tr_lazy("Manage settings, rules and trusted projects.")),
     ("agents, mcp, fleet", tr_lazy("List agents; manage MCP servers; run many tasks.")),
     ("acp, import", tr_lazy("Serve an editor; import sessions of Kimi CLI.")),
-    ("info, debug, completion", tr_lazy("Show facts for bug reports; complete in the shell.")),
+    ("info, debug, completion", tr_lazy("Collect data for bug reports; complete commands.")),
 )
 _COLUMN = 22
 
@@ -51,6 +51,8 @@ def _help_lines(program: str) -> Iterator[str]:
         short = [flag for flag in metadata["spellings"] if not flag.startswith("--")][-1:]
         value = f" {metadata['metavar']}" if metadata["metavar"] else ""
         long = metadata["spellings"][-1]
+        if item.type == bool | None:
+            long = f"--[no-]{long[2:]}"
         name = f"{', '.join(short)}, {long}" if short else f"    {long}"
         yield _format_row(f"{name}{value}", tr(metadata["help"]))
     yield _format_row("-V, --version", tr("Show the version and exit."))

@@ -66,7 +66,7 @@ def _check_goal(cli_options: CliOptions) -> None:
     if cli_options.daemon:
         raise _conflict_error("goal", "daemon", "Send the daemon /goal COMMAND instead.")
     if cli_options.input_format == "stream-json":
-        raise _conflict_error("goal", "input_format", "A goal has one prompt. Remove one of them.")
+        raise _conflict_error("goal", "input_format", "A goal accepts only one prompt. Remove the others.")
     if not (cli_options.goal or "").strip() or "\n\n" in (cli_options.goal or ""):
         raise UsageError("--goal needs a command.", hint='For example, --goal "pytest -q".')
 

@@ -72,7 +72,7 @@ class CliOptions:
         "--wire",
         panel=_FRONT_END,
         default=False,
-        help="Serve the Wire protocol on stdin and stdout.",
+        help="Serve the Wire protocol on standard input and output.",
     )
     mode: Literal["tui", "print", "acp", "wire"] | None = option(
         "--mode", panel=_FRONT_END, help="Select the app, print mode, ACP or Wire."
@@ -83,7 +83,7 @@ class CliOptions:
     )  # fmt: skip
     socket: Path | None = option(
         "--socket", panel=PRINT_PANEL, metavar="PATH",
-        help="Listen on a socket at PATH instead of stdin.",
+        help="Listen on a socket at PATH instead of standard input.",
     )  # fmt: skip
     input: Path | None = option(
         "--input", panel=PRINT_PANEL, metavar="FILE", help="Read FILE instead of standard input."
@@ -120,7 +120,7 @@ class CliOptions:
         "--goal",
         panel=PRINT_PANEL,
         metavar="COMMAND",
-        help="Work until COMMAND passes with the tests as they were. Limits go before COMMAND: --turns N "
+        help="Work until COMMAND passes with the original tests. Limits go before COMMAND: --turns N "
         "(default 10), --time MINUTES (60), --cost USD (none).",
     )
     allow_denials: bool = option(

@@ -24,8 +24,8 @@ _ACP = "acp"
 _DESCRIPTION = tr_lazy("A full-screen coding agent for the terminal.")
 _USAGE = (
     "%(prog)s [OPTIONS] [PROMPT]\n"
-    "       %(prog)s acp|attach|ps|serve|web|sessions|checkpoints|attempts|agents|mcp|config|"
-    "fleet|import|info|debug|login|logout|completion ..."
+    "       %(prog)s acp|attach|ps|serve|web|sessions|search|why|checkpoints|attempts|agents|mcp|config|"
+    "permissions|trust|fleet|import|info|debug|login|logout|completion ..."
 )
 _EPILOG = tr_lazy(
     "To use the name of a subcommand as the prompt, pass it with -p. If the prompt begins with a dash, put --"

@@ -368,8 +368,8 @@ class Settings(_Table):
     this level uses the nearest one.
     """
     theme: Annotated[str, AfterValidator(_theme_name)] = "auto"
-    """Color theme; `auto` follows the terminal's background. `/theme` shows the others. Files in the `themes`
-    folder of the data directory are your own.
+    """Color theme; `auto` follows the terminal's background. `/theme` shows the others. Files in `themes/`
+    in the data directory are your own themes.
     """
     language: LanguageSetting = "auto"
     """Interface language, English or Chinese; `auto` follows `LC_ALL`, `LC_MESSAGES` or `LANG`."""

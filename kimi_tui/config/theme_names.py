@@ -1,4 +1,4 @@
-"""Names of color themes: those of the app, and files in the `themes` folder of the data directory."""
+"""Names of color themes: those of the app, and files in `themes/` in the data directory."""
 
 import re
 from pathlib import Path

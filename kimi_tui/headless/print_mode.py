@@ -121,7 +121,7 @@ class _PrintRun:
             await asyncio.sleep(STDIN_HINT_DELAY_S)
             if not self._turn_runner.has_prompts.is_set():
                 await self._notices.write_line(
-                    "Waiting for stdin to end. Use `< /dev/null` if there is no input."
+                    "Waiting for standard input to end. Use `< /dev/null` if there is no input."
                 )
 
     async def _finish(self, *, stopped: bool) -> int:

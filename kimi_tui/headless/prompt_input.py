@@ -41,7 +41,7 @@ async def read_prompts(options: PrintOptions, stdin: ByteReader | None) -> Async
             )
         elif stdin is None:
             raise UsageError(
-                "--input-format stream-json requires piped input, but stdin is a terminal.",
+                "--input-format stream-json requires piped input, but standard input is a terminal.",
                 hint="Pipe in messages, or choose a file with --input.",
             )
         else:

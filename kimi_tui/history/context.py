@@ -212,10 +212,10 @@ class Context:
     async def restore_from_rotation(
         self, number: int, *, reason: RevertReason = "switch", before: int | None = None
     ) -> RevertResult:
-        """Continue where a branch ended, or just `before` one of its checkpoints.
+        """Switch to the end of a branch, or to just `before` one of its checkpoints.
 
-        The current branch becomes a branch in turn. Raises ValueError if the branch or checkpoint doesn't
-        exist.
+        The conversation that was current until now is kept as another branch. Raises ValueError if the
+        branch or checkpoint doesn't exist.
         """
         branch = await self._store.read_branch(number)
         if before is not None:

@@ -231,7 +231,7 @@ def is_cache(path: Path) -> bool:
 
 
 def is_git_data(change: PathChange) -> bool:
-    """Return whether a change is one of the data in a git directory, which aren't listed one by one."""
+    """Return whether a change is to data in a git directory. Such changes aren't listed individually."""
     parts = change.path.parts
     if ".git" not in parts or change.is_link:
         return False

@@ -34,7 +34,7 @@ def _path_words(command: SimpleCommand, n_known: int) -> tuple[Word, ...] | str:
     if has_special_arguments(command.program):
         special = special_path_words(command.program, command.arguments)
         if special is None:
-            return msg("{program} may do more than read with these arguments", program=command.program)
+            return msg("with these arguments, {program} may do more than read", program=command.program)
         return special
     if find_safe_options(command.words, n_known=n_known) is not None:
         checked = check_arguments(command, n_known)

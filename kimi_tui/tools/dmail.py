@@ -48,7 +48,7 @@ class DMailbox:
             raise DMailError("Checkpoint ids are never negative.", hint=self._checkpoints_hint())
         if dmail.checkpoint_id not in self._checkpoint_ids():
             raise DMailError(
-                msg("There is no checkpoint {checkpoint}.", checkpoint=dmail.checkpoint_id),
+                msg("Checkpoint {checkpoint} doesn't exist.", checkpoint=dmail.checkpoint_id),
                 hint=self._checkpoints_hint(),
             )
         self._pending = dmail
@@ -60,7 +60,7 @@ class DMailbox:
 
     def _checkpoints_hint(self) -> str:
         if not (ids := self._checkpoint_ids()):
-            return "There are no checkpoints yet."
+            return "No checkpoints yet."
         return f"The checkpoints are: {_format_ranges(sorted(ids))}."
 
 

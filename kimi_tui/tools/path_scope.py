@@ -61,7 +61,7 @@ class PathBounds(Protocol):
 
 
 class ViewRoot(Protocol):
-    """A private view of the directories, with a root directory of its own."""
+    """A workspace that shows the directories below another root directory."""
 
     @property
     def root(self) -> str:

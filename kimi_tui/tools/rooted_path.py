@@ -1,4 +1,4 @@
-"""Resolution of paths below another root directory, such as that of a private view."""
+"""Resolution of paths below another root directory, such as that of a workspace."""
 
 import os
 from pathlib import Path

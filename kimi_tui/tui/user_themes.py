@@ -1,4 +1,4 @@
-"""The user's own themes: TOML files in the `themes` folder of the data directory.
+"""The user's own themes: TOML files in `themes/` in the data directory.
 
 The format is described in docs/screen-and-keys.md.
 """

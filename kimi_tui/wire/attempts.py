@@ -1,4 +1,4 @@
-"""Attempts: runs from one checkpoint with other models or prompts, each in a private workspace."""
+"""Attempts: runs from one checkpoint with other models or prompts, each in a workspace."""
 
 from collections.abc import Sequence
 from itertools import product

@@ -69,7 +69,7 @@ class PathEffect:
     """Absolute; bytes that aren't UTF-8 are decoded with surrogate escapes, as by `os.fsdecode`."""
     kind: EffectKind
     before: PathState | None
-    """The current state in the work dir; None if nothing exists there."""
+    """The current state in the working directory; None if nothing exists there."""
     after: PathState | None
     """The state after the command; None if it deleted the path."""
     source: str = ""

@@ -43,7 +43,7 @@ class LeftWorkspace:
         return await asyncio.to_thread(self._commit.read_effects)
 
     async def plan(self) -> CommitPlan:
-        """Compare the effects with today's work dir. Raises OSError."""
+        """Compare the effects with the current working directory. Raises OSError."""
         effects = await self.effects()
         return await asyncio.to_thread(self._commit.plan, effects)
 

@@ -1,4 +1,4 @@
-"""Directories that a view covers: the work dir with its repository, added and nested ones."""
+"""Directories that a view covers: the working directory with its repository, added and nested ones."""
 
 import os
 from collections.abc import Iterable
@@ -21,8 +21,8 @@ class RootsUnsupported(Exception):
 def find_view_roots(work_dir: Path, added_dirs: Iterable[Path]) -> list[str]:
     """Return the directories to mount views at, outer ones first: absolute and without links.
 
-    A work dir in a git repository is covered with the whole repository, since git doesn't look for it across
-    mounts. Raises RootsUnsupported and OSError.
+    In a git repository, the whole repository is covered: git doesn't search for it across mounts. Raises
+    RootsUnsupported and OSError.
     """
     wanted = _requested_dirs(work_dir, added_dirs)
     wanted += [git_dir for path in list(wanted) if (git_dir := _linked_git_dir(path)) is not None]
@@ -42,9 +42,9 @@ def find_view_roots(work_dir: Path, added_dirs: Iterable[Path]) -> list[str]:
 
 
 def find_covered_dirs(work_dir: Path, added_dirs: Iterable[Path]) -> list[str]:
-    """Return the work dir, with the whole of its repository, and the added directories, without nested ones.
+    """Return the working directory, or its repository, and the added directories.
 
-    Raises OSError.
+    Directories within others are left out. Raises OSError.
     """
     return _without_nested(map(str, _requested_dirs(work_dir, added_dirs)))
 

@@ -16,7 +16,7 @@ class Workspace(Protocol):
 
     @property
     def is_private(self) -> bool:
-        """Whether commands see a private view. Otherwise they change the work dir directly."""
+        """Whether commands see a workspace. Otherwise they change the working directory directly."""
         ...
 
     @property
@@ -48,14 +48,14 @@ class Workspace(Protocol):
         ...
 
     async def plan(self, *, again: bool = False) -> CommitPlan:
-        """Compare the effects with today's work dir, or with the state when they were last read.
+        """Compare the effects with the current working directory, or with the state when they were last read.
 
-        `again` reads them again, since the work dir may have changed since. Raises OSError.
+        `again` reads them again, since the working directory may have changed since. Raises OSError.
         """
         ...
 
     async def commit(self, plan: CommitPlan, *, only: Collection[str] | None = None) -> CommitResult:
-        """Apply the effects of `plan` to the work dir, and empty the workspace.
+        """Apply the effects of `plan` to the working directory, and empty the workspace.
 
         `only` selects paths, which may be conflicts; by default all effects without conflict are applied.
         A path that changed since the plan was made is left alone. Raises OSError if the commit can't start.
@@ -68,7 +68,7 @@ class Workspace(Protocol):
 
 
 class DirectWorkspace:
-    """The workspace of the "none" backend: commands change the work dir directly, and have no effects."""
+    """Workspace of the "none" backend: commands change the working directory directly."""
 
     is_private = False
     report = RunReport()

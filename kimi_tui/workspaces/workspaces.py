@@ -47,7 +47,7 @@ class WorkspaceStatus:
     needs_privileges: bool = False
     """Whether the backend uses root's privileges; otherwise it uses a user namespace."""
     problem: str = ""
-    """Why commands have no private view; empty if they have."""
+    """Why commands have no workspace; empty if they have one."""
 
 
 class Workspaces:
@@ -88,12 +88,12 @@ class Workspaces:
 
     @property
     def backend(self) -> Backend:
-        """The backend that `start` chose. A work dir that it can't cover has no private view nevertheless."""
+        """The backend that `start` chose. Even so, it may be unable to cover some working directories."""
         return "none" if self._client is None else "overlayfs"
 
     @property
     def is_switched_off(self) -> bool:
-        """Whether the user wants no private views."""
+        """Whether the user turned workspaces off."""
         return self._choice == "none"
 
     async def start(self) -> None:
@@ -104,9 +104,9 @@ class Workspaces:
             self._is_started = True
             await self._end()
             if self._choice == "none":
-                self.problem = msg("private views are switched off")
+                self.problem = msg("workspaces are turned off")
             elif self._platform != "linux":
-                self.problem = msg("private views need Linux")
+                self.problem = msg("workspaces require Linux")
             else:
                 await self._start_supervisor()
 
@@ -140,8 +140,8 @@ class Workspaces:
         unless the policy allows it. They see the files of the policy, and change only those of the view.
         `watched` are files whose opening the workspace's `report` lists.
 
-        If the view can't be private or bounded, `is_private` is false and commands change the work dir
-        directly.
+        If the view can't be private or bounded, `is_private` is false, and commands change the working
+        directory directly.
         """
         if bounds is not None and (problem := await self.find_bounds_problem()):
             self.problem = problem
@@ -172,10 +172,10 @@ class Workspaces:
         prepared: StateLayer | None = None,
         bounds: SandboxPolicy | None = None,
     ) -> AsyncIterator[PrivateView]:
-        """Open a private view of today's files for one command. Leaving the block discards its changes.
+        """Open a workspace with the current files for one command. Leaving the block discards its changes.
 
         The view shows the `prepared` layer over the files. With `bounds`, the command runs under these limits
-        where that is possible, as `is_bounded` says. Where there are no private views, the directories are
+        where that is possible, as `is_bounded` says. Where there are no workspaces, the directories are
         copied, without the layer. Raises OSError if that fails.
         """
         if bounds is not None and await self.find_bounds_problem():
@@ -204,7 +204,7 @@ class Workspaces:
             await run_in_thread_shielded(copy.remove)
 
     async def find_state_layers(self, work_dir: Path, added_dirs: Sequence[Path] = ()) -> StateLayers | None:
-        """Return the layers that views can show over today's files; None if there can't be such views."""
+        """Return the layers that views can show over the current files; None if there can't be such views."""
         await self.start()
         if self._pool is None:
             return None
@@ -220,7 +220,7 @@ class Workspaces:
     async def open_lasting_view(
         self, work_dir: Path, added_dirs: Sequence[Path] = (), *, bounds: SandboxPolicy | None = None
     ) -> AsyncIterator[LastingView]:
-        """Open a private view for several commands and for this process. Leaving the block discards changes.
+        """Open a workspace for several commands and for this process. Leaving the block discards changes.
 
         With `bounds`, commands run under these limits. Raises OSError, with the `problem`, if there can't be
         such a view.
@@ -240,7 +240,7 @@ class Workspaces:
         lasting = LastingView(self._client, mounted, view, limits, limit=self._limit)
         try:
             if not is_reachable:
-                self.problem = msg("this program can't read the files of a private view")
+                self.problem = msg("this program can't read the files of a workspace")
                 raise OSError(self.problem)
             yield lasting
         finally:
@@ -304,7 +304,7 @@ class Workspaces:
     async def _take_layer(
         self, work_dir: Path, added_dirs: Sequence[Path], prepared: StateLayer | None = None
     ) -> MountedLayer | None:
-        """Return a mounted layer for a work dir, over `prepared` if there is such a layer.
+        """Return a mounted layer for a working directory, over `prepared` if there is such a layer.
 
         None, with `problem` set, if there can't be one.
         """
@@ -323,5 +323,5 @@ class Workspaces:
         else:
             self.problem = ""
             return mounted
-        logger.info("commands have no private view: %s", self.problem)
+        logger.info("commands have no workspace: %s", self.problem)
         return None

@@ -117,7 +117,7 @@ def test_a_closed_pipe_ends_help_and_lists_quietly(program):
 )
 def test_a_signal_while_stdin_is_read_gives_the_result(program, number, code):
     process = program.start("-p", "x", "--output-format", "stream-json", stdin=subprocess.PIPE)
-    assert process.stderr.readline().startswith(b"Waiting for stdin to end.")
+    assert process.stderr.readline().startswith(b"Waiting for standard input to end.")
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=TEST_TIMEOUT_S)
     assert process.returncode == code

@@ -252,7 +252,7 @@ def test_without_namespaces_commands_need_approval_first_and_one_notice_explains
 
 async def test_on_other_systems_commands_need_approval_first(tmp_path: Path) -> None:
     workspaces = Workspaces(tmp_path / "data", platform="darwin")
-    assert await workspaces.find_bounds_problem() == "private views need Linux"
+    assert await workspaces.find_bounds_problem() == "workspaces require Linux"
     await workspaces.close()
 
 

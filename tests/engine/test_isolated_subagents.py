@@ -294,7 +294,7 @@ async def test_without_private_views_it_fails_with_the_reason(home: SessionEnv, 
     async with home.open_session(agent_file=agent, yolo=True, settings=settings) as front:
         await front.turn("begin")
         text = result_text(front, "t1")
-    assert "`isolation: workspace` can't run here: private views are switched off." in text
+    assert "`isolation: workspace` can't run here: workspaces are turned off." in text
 
 
 async def test_permissions_apply_in_a_workspace(home: SessionEnv, agent: Path) -> None:

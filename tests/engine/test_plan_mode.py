@@ -253,7 +253,7 @@ async def test_exit_plan_mode_requires_a_plan_and_plan_mode(home: SessionEnv) ->
     home.script(call("c1", "ExitPlanMode"), "text: well", call("c2", "ExitPlanMode", plan="x"), "text: well")
     async with home.open_session(plan=True) as front:
         await front.turn("leave")
-        assert "There is no plan yet" in front.results["c1"].return_value.message
+        assert "No plan yet" in front.results["c1"].return_value.message
         front.send(SetPlanMode(False))
         await front.turn("leave")
         assert "not on" in front.results["c2"].return_value.message
@@ -312,7 +312,7 @@ async def test_the_plan_command_toggles_plan_mode_and_shows_and_deletes_the_plan
     home.script(*exit_plan_script("text: well"))
     async with home.open_session() as front:
         front.send(RunSlash("plan view"))
-        assert (await front.next_notification()).title == "There is no plan yet."
+        assert (await front.next_notification()).title == "No plan yet."
         front.send(RunSlash("plan"))
         await front.wait_for(StatusUpdate, where=lambda status: status.plan_mode is True)
         front.send(Prompt("go"))

@@ -22,7 +22,8 @@ PUSH = PermissionRule(
     list="deny", rule="Bash(git push *)", source="user", place=FILE, line=9, file_changed="2026-01-30"
 )
 MODE = PermissionRule(
-    list="allow", rule="Reading in the working directory, added directories, system folders and toolchains",
+    list="allow",
+    rule="Reading in the working directory, added directories, system directories and toolchains",
     source="mode", place="built in", is_editable=False,
 )  # fmt: skip
 LOG = PermissionRule(

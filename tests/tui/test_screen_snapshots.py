@@ -102,7 +102,7 @@ PERMISSIONS = (
     PermissionRule(list="deny", rule="Bash(git push *)", source="user", place=_CONFIG_FILE, line=9),
     PermissionRule(
         list="allow",
-        rule="Reading in the working directory, added directories, system folders and toolchains",
+        rule="Reading in the working directory, added directories, system directories and toolchains",
         source="mode",
         place="built in",
         is_editable=False,

@@ -26,7 +26,7 @@ async def test_a_command_changes_the_work_dir_directly_and_has_no_effects(tmp_pa
     assert exit_.status == 0
     assert output.data.decode().strip() == str(work)
     assert (work / "a").read_text() == "new\n"
-    assert workspaces.problem == "private views are switched off"
+    assert workspaces.problem == "workspaces are turned off"
     await workspaces.close()
 
 

@@ -20,11 +20,11 @@ _PS_HINT = "`kimi-tui ps` lists the sessions. Name one: kimi-tui attach ID."
 def attach(
     session_id: Annotated[
         str | None,
-        typer.Argument(metavar="ID", help="Session, or the beginning of its id. Default: the only one here."),
+        typer.Argument(metavar="ID", help="Session ID or its beginning. Default: the only session here."),
     ] = None,
     view: Annotated[bool, typer.Option("--view", help="Only watch the session.")] = False,
     screen_reader: Annotated[
-        bool, typer.Option("--screen-reader", help="Print one line after another, for screen readers.")
+        bool, typer.Option("--screen-reader", help="Print line by line for screen readers.")
     ] = False,
 ) -> int:
     """Open a session that runs in the background."""

@@ -71,7 +71,7 @@ def adopt(
     dry_run: DryRunOption = False,
     assume_yes: YesOption = False,
 ) -> None:
-    """Make the changes of attempts to the files, keeping your own changes."""
+    """Apply the changes of attempts, keeping your own changes."""
     selected = tuple(dict.fromkeys(numbers))
     run_revert(
         session_id,

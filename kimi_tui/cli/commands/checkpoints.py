@@ -81,7 +81,7 @@ HunksOption = Annotated[
     list[str] | None,
     typer.Option("--hunks", metavar="FILE=1,3", help="Change only these hunks of FILE; repeatable."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print preview and result as a JSON object each.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the preview and the result as JSON objects.")]
 _SCOPES: tuple[RevertScope, ...] = get_args(RevertScope)
 
 
@@ -151,7 +151,9 @@ def show(
 def bisect(
     command: Annotated[
         list[str],
-        typer.Argument(metavar="-- COMMAND", help="Passes with exit code 0, skips with 125, else fails."),
+        typer.Argument(
+            metavar="-- COMMAND", help="Command to run. Exit code 0 passes, 125 skips, others fail."
+        ),
     ],
     session_id: SessionOption = None,
 ) -> None:

@@ -53,9 +53,9 @@ def run(
         str, typer.Option("--on", metavar="BACKEND", help="local, ray or ray://HOST:PORT.")
     ] = "local",
     workers: Annotated[
-        int | None, typer.Option("--workers", "-j", metavar="N", help="Tasks at the same time.")
+        int | None, typer.Option("--workers", "-j", metavar="N", help="Run N tasks at the same time.")
     ] = None,
-    cpus: Annotated[float, typer.Option("--cpus", metavar="N", help="CPUs of a task, for Ray.")] = 1.0,
+    cpus: Annotated[float, typer.Option("--cpus", metavar="N", help="Reserve N CPUs per task on Ray.")] = 1.0,
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", metavar="USD", help="Limit the cost of the fleet.")
     ] = None,
@@ -68,10 +68,10 @@ def run(
     ] = 2,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the tasks and run nothing.")] = False,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", metavar="NAME", help="Model of all tasks.")
+        str | None, typer.Option("--model", "-m", metavar="NAME", help="Use model NAME for all tasks.")
     ] = None,
     agent: Annotated[
-        str | None, typer.Option("--agent", "-a", metavar="NAME", help="Agent of all tasks.")
+        str | None, typer.Option("--agent", "-a", metavar="NAME", help="Use agent NAME for all tasks.")
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Use the offline demo model.")] = False,
     yolo: Annotated[
@@ -89,11 +89,11 @@ def run(
         typer.Option("--mcp-config-file", metavar="FILE", help="Read MCP servers only from FILE."),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option("--folder", metavar="DIR", help="Directory for the tasks' directories.")
+        Path | None, typer.Option("--folder", metavar="DIR", help="Create the tasks' directories in DIR.")
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the tasks' directories.")] = False,
 ) -> int:
-    """Run the tasks of a file; run it again to continue."""
+    """Run the tasks in a file. Repeat the command to continue."""
     _check_numbers(
         {
             "--workers": (workers, 1),
@@ -267,7 +267,7 @@ def open_(
     ] = None,
     restore_only: Annotated[bool, typer.Option("--no-start", help="Restore the session only.")] = False,
 ) -> None:
-    """Open a task as a session: read-only while it runs, to resume it afterwards."""
+    """Open a task as a session, read-only while it runs."""
     with closing(FleetDatabase(database_of(run_))) as opened:
         target = folder.expanduser().absolute() if folder is not None else None
         session = open_task(opened, task, target)

@@ -46,7 +46,7 @@ def login(
     ] = None,
     untested: Annotated[bool, typer.Option("--untested", help="Store the key without testing it.")] = False,
 ) -> None:
-    """Test and store an API key, read from a prompt or stdin."""
+    """Test and store an API key, read from a prompt or standard input."""
     name = provider or _prompt_provider()
     if base_url is not None and not base_url.startswith(("http://", "https://")):
         raise UsageError(

@@ -120,7 +120,7 @@ class SessionAccess:
 async def open_session_for_command(
     session: Session, *, events: EventList | None = None, workspaces: Workspaces | None = None
 ) -> AsyncIterator[SessionAccess]:
-    """Open and lock a session. Its events are also in `events`; `workspaces` open private views.
+    """Open and lock a session. Its events are also in `events`.
 
     Raises SessionError, and SessionInUse while another process has it open.
     """

@@ -82,7 +82,9 @@ def export(
     session_id: Annotated[str, typer.Argument(metavar="ID", help="Session ID or its beginning.")],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write to a new FILE instead of stdout."),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Write to a new FILE instead of standard output."
+        ),
     ] = None,
     kind: Annotated[
         Literal["md", "json", "html", "atif", "bundle"] | None,

@@ -31,9 +31,7 @@ def web(
         typer.Argument(metavar="ID", help="Session to show. Default: the last one of this directory."),
     ] = None,
     port: Annotated[int, typer.Option("--port", help="Port on this machine; 0 for any.")] = DEFAULT_PORT,
-    view: Annotated[
-        bool, typer.Option("--view", help="Print a link that only lets its holder watch.")
-    ] = False,
+    view: Annotated[bool, typer.Option("--view", help="Print a view-only link.")] = False,
     list_tokens: Annotated[bool, typer.Option("--list", help="List the links that are valid.")] = False,
     revoke: Annotated[
         str | None, typer.Option("--revoke", metavar="ID", help="Revoke a link, or `all`.")

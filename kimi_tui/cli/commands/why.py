@@ -26,7 +26,7 @@ def why(
     location: Annotated[str, typer.Argument(metavar="FILE:LINE", help="File and line, from 1.")],
     session_id: Annotated[
         str | None,
-        typer.Option("--session", "-S", metavar="ID", help="Use only what session ID has recorded."),
+        typer.Option("--session", "-S", metavar="ID", help="Use only the records of session ID."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:

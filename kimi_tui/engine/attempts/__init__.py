@@ -1,1 +1,1 @@
-"""Attempts: runs from one checkpoint, side by side in private workspaces."""
+"""Attempts: runs from one checkpoint, side by side in workspaces."""

@@ -1,4 +1,4 @@
-"""Process of one attempt: print mode on a fork of the session, in a private view at the checkpoint."""
+"""Process of one attempt: print mode on a fork of the session, in a workspace at the checkpoint."""
 
 import asyncio
 import json

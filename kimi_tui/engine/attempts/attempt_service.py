@@ -244,7 +244,7 @@ class AttemptService(AttemptObserver):
         if number is None:
             prompts = [checkpoint for checkpoint in self._context.checkpoints if checkpoint.kind == "user"]
             if not prompts:
-                raise UsageError("There is no prompt to try again.", hint="Send a prompt first.")
+                raise UsageError("No prompt to try again.", hint="Send a prompt first.")
             number = prompts[-1].id
         node = find_checkpoint(tree, number)
         if reason := unavailable_reason(node.files):

@@ -71,7 +71,7 @@ class BisectService:
             raise UsageError("A search is already running.", hint="Stop it with /bisect --stop.")
         if not self._files.is_enabled:
             raise UsageError(
-                "There are no file snapshots to search in.",
+                "No file snapshots to search.",
                 hint="Set `files = true` under [checkpoints] in the config.",
             )
         self._is_stopping = False
@@ -105,7 +105,7 @@ class BisectService:
     def prompt_for_model(self) -> str:
         """Return a prompt about the result of the last search."""
         if self._last is None:
-            raise UsageError("There is no result to send.", hint="Start a search with /bisect COMMAND.")
+            raise UsageError("No result to send.", hint="Start a search with /bisect COMMAND.")
         return build_prompt(self._last)
 
     async def _search(self, command: str) -> BisectResult:

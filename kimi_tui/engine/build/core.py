@@ -118,8 +118,9 @@ def build_core(
 
 
 def _readable_dirs(options: EngineOptions, session: Session, project: ProjectReview) -> tuple[Path, ...]:
-    """Return the directories outside of the work dir with files that the session points the model to, and
-    those that `[sandbox]` opens to commands.
+    """Return the directories outside of the working directory that the session may read.
+
+    The session names files in them to the model, or `[sandbox]` opens them to commands.
     """
     skills = options.skills_dirs or skill_folders(
         work_dir=session.work_dir,

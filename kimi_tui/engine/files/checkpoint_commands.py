@@ -1,4 +1,4 @@
-"""Runs a command in the files of a checkpoint, in a private view of the working directory."""
+"""Runs a command in the files of a checkpoint, in a workspace."""
 
 import time
 from collections.abc import Mapping
@@ -72,7 +72,7 @@ class CheckpointCommands:
         replaced: Changes | None = None,
         variables: Mapping[str, str] = NO_VARIABLES,
     ) -> CheckpointRun:
-        """Run `command` in the files of `state`; None for today's. Canceling it ends the command.
+        """Run `command` in the files of `state`; None for the current ones. Canceling it ends the command.
 
         `replaced` are changes of these files, and `variables` are added to the environment.
 

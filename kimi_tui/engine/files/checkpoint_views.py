@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class CheckpointViews:
-    """Opens private views of one session's working directory at checkpoints."""
+    """Opens workspaces with the files of a session's checkpoints."""
 
     def __init__(
         self, worker: SnapshotWorker, workspaces: Workspaces, *, work_dir: Path, added_dirs: Sequence[Path]
@@ -39,7 +39,7 @@ class CheckpointViews:
         self._states = SharedStates(worker, workspaces, work_dir=work_dir, added_dirs=added_dirs)
 
     async def capture_now(self) -> str:
-        """Return the state of today's files, from a scan of all of them. Raises KimiTuiError."""
+        """Return the state of the current files, from a scan of all of them. Raises KimiTuiError."""
         return await self.use(lambda history: history.capture().manifest)
 
     async def capture_known_changes(self) -> str:
@@ -57,11 +57,11 @@ class CheckpointViews:
     async def open(
         self, state: str | None, replaced: Changes | None = None, *, bounds: SandboxPolicy | None = None
     ) -> AsyncIterator[PrivateView]:
-        """Open a view of today's files in which those that differ are as in `state`; None for today's files.
+        """Open a workspace with the files of `state`, or with the current files for None.
 
-        `replaced` are changes of these files. Files that no state covers, such as ignored ones, are
-        today's. The working directory isn't changed. In a project with many files, the user's own changes
-        since the last scan count as part of `state`. With `bounds`, the command in the view is limited.
+        `replaced` are changes to these files. Files that no state covers, such as ignored ones, are the
+        current ones. The working directory isn't changed. In a project with many files, the user's own
+        changes since the last scan count as part of `state`. `bounds` limit the command in the workspace.
         Raises StateUnavailable, and KimiTuiError if there can't be a view.
         """
         try:
@@ -80,7 +80,7 @@ class CheckpointViews:
                 yield view
         except OSError as error:
             raise KimiTuiError(
-                msg("Can't open a private copy of the files: {reason}.", reason=reason_of(error)),
+                msg("Can't open a workspace: {reason}.", reason=reason_of(error)),
                 hint="Free some disk space, or run `kimi-tui info` to see how commands run here.",
             ) from error
 

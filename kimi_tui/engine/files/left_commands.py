@@ -1,4 +1,4 @@
-"""Commands that were running when kimi-tui was killed: commits what they had done in their private views."""
+"""Commands that were running when kimi-tui was killed: commits what they had done in their workspaces."""
 
 import asyncio
 import logging

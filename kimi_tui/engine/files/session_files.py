@@ -165,7 +165,7 @@ class SessionFiles:
             del self._tasks[task_id]
 
     def tracking_task_commit(self, task_id: str, commit: PendingCommit) -> AbstractAsyncContextManager[None]:
-        """Track what a running background task commits from its private view, as its change."""
+        """Track what a running background task commits from its workspace, as its change."""
         return self._tracking_commit(self._tasks[task_id], commit)
 
     @asynccontextmanager

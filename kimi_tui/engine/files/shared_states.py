@@ -1,4 +1,4 @@
-"""Files of checkpoints, prepared once for all private views that are opened at the same time."""
+"""Files of checkpoints, prepared once for all workspaces that are opened at the same time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -34,7 +34,7 @@ class StateUnavailable(KimiTuiError):
 
 
 class SharedState:
-    """How one state differs from today's files."""
+    """How one state differs from the current files."""
 
     def __init__(self) -> None:
         self.changes: Changes = {}
@@ -71,7 +71,7 @@ class SharedStates:
     async def use(self, state: str | None, replaced: Changes | None) -> AsyncIterator[SharedState]:
         """Prepare the files of `state` with the changes `replaced`, until the block is left.
 
-        Without a state, today's files are changed.
+        Without a state, the current files are changed.
         Raises StateUnavailable, KimiTuiError, OSError.
         """
         key = state, frozenset(replaced.items()) if replaced else None

@@ -326,7 +326,7 @@ def _capture_changes(
 
 
 def combine_changes(first: FileChanges, second: FileChanges) -> FileChanges:
-    """Return the changes of two scans as one. A named file that changed in both counts once."""
+    """Return the changes of two scans as one. A file in both is listed once."""
     paths = tuple(dict.fromkeys((*first.paths, *second.paths)))
     duplicates = len(first.paths) + len(second.paths) - len(paths)
     return FileChanges(

@@ -1,4 +1,4 @@
-"""`/goal CHECK`: the agent works until a check passes with the tests as they were at the start."""
+"""`/goal CHECK`: the agent works until a check passes with the original tests."""
 
 import asyncio
 import os
@@ -98,7 +98,7 @@ class GoalRunner:
             report = replace(report, fewer_tests=fewer_tests if run.verdict == "pass" else "")
             if run.verdict == "pass" and report.is_empty:
                 self._notify(
-                    msg("Goal reached: {check} passes with the tests as they were.", check=options.check),
+                    msg("Goal reached: {check} passes with the original tests.", check=options.check),
                     "",
                     "info",
                 )
@@ -137,18 +137,20 @@ class GoalRunner:
         """Raise LimitReached if the time or the cost is spent."""
         if time.monotonic() - began >= options.max_time_s:
             what = msg(
-                "Goal not reached: {check} fails after {seconds:g} s.",
+                "Goal not reached: {check} still fails after {seconds:g} s.",
                 check=options.check,
                 seconds=options.max_time_s,
             )
             raise LimitReached(what, hint="Raise --time to continue.")
         spent = (self._usage_totals.cost_usd or 0.0) - cost_before
         if options.max_cost_usd is not None and spent >= options.max_cost_usd:
-            what = msg("Goal not reached: the cost limit of ${limit:g} is spent.", limit=options.max_cost_usd)
+            what = msg(
+                "Goal not reached: the cost limit of ${limit:g} is reached.", limit=options.max_cost_usd
+            )
             raise LimitReached(what, hint="Raise --cost to continue.")
 
     async def _run_check(self, options: GoalOptions, restored: Changes) -> CheckpointRun:
-        """Run the check in a private view of today's files, some of them as they were at the start."""
+        """Run the check in a workspace with the current files, except for the `restored` ones."""
         with tempfile.TemporaryDirectory(prefix="kimi-tui-cache-") as cache:
             pytest_options = f"{os.environ.get('PYTEST_ADDOPTS', '')} -o cache_dir={cache}"
             return await self._commands.run(
@@ -162,9 +164,11 @@ class GoalRunner:
     async def _ask(self, options: GoalOptions, report: GuardReport, *, passes_as_before: bool) -> bool:
         """Show what changed and ask whether the goal counts as reached. Raises GoalNotReached to stop."""
         title = (
-            msg("{check} passes, but files that decide it changed.", check=options.check)
+            msg("{check} passes, but protected files changed, such as tests.", check=options.check)
             if passes_as_before
-            else msg("{check} passes only with changes to files that decide it.", check=options.check)
+            else msg(
+                "{check} passes only with changes to protected files, such as tests.", check=options.check
+            )
         )
         self._notify(title, "\n".join(report.describe()), "warning")
         answer = await self._ask_user(
@@ -173,7 +177,7 @@ class GoalRunner:
                 msg("Goal"),
                 (
                     QuestionOption(_ACCEPT, msg("The check still tests what it should.")),
-                    QuestionOption(_RESTORE, msg("The agent restores them, and works on.")),
+                    QuestionOption(_RESTORE, msg("The agent restores them and continues.")),
                     QuestionOption(_STOP, msg("The goal isn't reached.")),
                 ),
             )
@@ -204,9 +208,9 @@ def _first_prompt(options: GoalOptions, run: CheckpointRun) -> str:
     task = f"{options.task}\n\n" if options.task else ""
     return (
         f"{task}Make this command pass (exit code 0): `{options.check}`\n\n"
-        "It runs after each of your turns, in a clean copy of the files in which the tests and their"
-        " configuration are those of now. Don't change, skip or delete tests, their configuration, or what"
-        " runs them: fix the code that they test. End your turn when you think that the command passes.\n\n"
+        "It runs after each of your turns, in a copy of the files with the original tests and their original"
+        " configuration. Don't change, skip or delete tests, their configuration, or the programs that run"
+        " them: fix the code that they test. End your turn when you think that the command passes.\n\n"
         f"{_output_of(run)}"
     )
 
@@ -215,19 +219,19 @@ def _next_prompt(options: GoalOptions, run: CheckpointRun, report: GuardReport) 
     parts = [f"`{options.check}` still fails."]
     if not report.is_empty:
         names = "\n".join(report.names[:20])
-        parts.append(f"It ran with the tests as they were. Restore what you changed of them:\n{names}")
+        parts.append(f"It ran with the original versions of these files. Restore them:\n{names}")
     return "\n\n".join([*parts, _output_of(run)])
 
 
 def _restore_prompt(options: GoalOptions, report: GuardReport) -> str:
     names = "\n".join(report.names[:50])
     return (
-        f"The user doesn't accept these changes to what decides `{options.check}`. Restore them as they were"
-        f" at the start, and make the command pass without them:\n{names}"
+        f"The user doesn't accept your changes to these protected files. Restore them, and make"
+        f" `{options.check}` pass without these changes:\n{names}"
     )
 
 
 def _output_of(run: CheckpointRun) -> str:
     end = "\n".join(run.output.splitlines()[-_MAX_OUTPUT_LINES:])
-    note = " (it took too long and was ended)" if run.timed_out else ""
+    note = " (stopped at the time limit)" if run.timed_out else ""
     return f"Its output{note} ends with:\n```\n{end}\n```"

@@ -174,9 +174,7 @@ class SessionMcp:
         model: RuntimeSettings,
         excluded: Sequence[str] = (),
     ) -> Callable[[], None]:
-        """Register the tools, as they come and go, with a sub-agent's toolset. Return a function that stops
-        this.
-        """
+        """Keep a sub-agent's toolset up to date with the servers' tools. Return a function to stop it."""
         link = _ToolsetLink(toolset, approval, tuple(excluded), model)
         self._links.append(link)
         self._update_toolset(link)

@@ -125,7 +125,7 @@ class ChangeReviewer:
     async def _plan(self, before: int, after: int | None) -> tuple[Plan | None, str]:
         if not self._files.is_enabled:
             raise UsageError(
-                "There are no file snapshots.",
+                "No file snapshots.",
                 hint="Set `files = true` under [checkpoints] in the config.",
             )
         if after is None:
@@ -157,7 +157,7 @@ def first_unreviewed(tree: CheckpointTree, viewed: ViewedFiles) -> int:
     if not known:
         known = [it.id for it in tree.current_branch]
     if not known:
-        raise UsageError("There is nothing to review yet.", hint="Send a prompt first.")
+        raise UsageError("Nothing to review yet.", hint="Send a prompt first.")
     ended_at, begun_at = viewed.ended_at, viewed.begun_at
     newer = [number for number in known if ended_at is not None and number > ended_at]
     if newer:

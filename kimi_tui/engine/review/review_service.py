@@ -41,7 +41,7 @@ class ReviewService:
         """Add a comment, and send the list."""
         if not self._files.is_enabled:
             raise UsageError(
-                "There are no file snapshots.",
+                "No file snapshots.",
                 hint="Set `files = true` under [checkpoints] in the config.",
             )
         from kimi_tui.engine.review.comment_positions import locate_comment
@@ -87,7 +87,7 @@ class ReviewService:
         """Return the prompt with all comments, and remove them."""
         comments = await self._follow_comments()
         if not comments:
-            raise UsageError("There are no comments to send.", hint="Write one with /comment FILE:LINE TEXT.")
+            raise UsageError("No comments to send.", hint="Write one with /comment FILE:LINE TEXT.")
         await asyncio.to_thread(self._write, [])
         return build_prompt(comments)
 

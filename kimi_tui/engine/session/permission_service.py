@@ -228,7 +228,7 @@ class PermissionService:
 
     def _mode_rules(self) -> tuple[PermissionRule, ...]:
         settings = self._runtime_settings
-        reads = msg("Reading in the working directory, added directories, system folders and toolchains")
+        reads = msg("Reading in the working directory, added directories, system directories and toolchains")
         rules = [_mode_rule("allow", reads, msg("built in"))]
         if settings.accept_edits:
             rules.append(

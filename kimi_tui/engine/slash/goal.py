@@ -13,7 +13,7 @@ def goal_command(runner: GoalRunner) -> SlashCommand:
 
     return SlashCommand(
         "goal",
-        "Work until a command passes with the tests as they are now",
+        "Work until a command passes with the original tests",
         run,
         takes_turn=True,
         argument="[--turns N] [--time MINUTES] [--cost USD] COMMAND",

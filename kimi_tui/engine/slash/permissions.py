@@ -56,7 +56,7 @@ class PermissionsCommand:
         rules = await self._service.list_rules()
         if not number.isdecimal() or not 0 < int(number) <= len(rules):
             raise UsageError(
-                msg("There is no rule {number}.", number=number), hint="Type /permissions to list them."
+                msg("Rule {number} doesn't exist.", number=number), hint="Type /permissions to list them."
             )
         return rules[int(number) - 1]
 

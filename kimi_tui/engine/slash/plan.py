@@ -18,9 +18,7 @@ def plan_command(modes: Modes) -> SlashCommand:
                 await modes.set_plan_mode(False)
             case "view":
                 if not (await modes.read()).strip():
-                    raise UsageError(
-                        "There is no plan yet.", hint="Type /plan on to have the model write one."
-                    )
+                    raise UsageError("No plan yet.", hint="Type /plan on to have the model write one.")
                 await modes.show()
             case "clear":
                 await modes.clear_plan()

@@ -46,7 +46,9 @@ def _describe_other_change(now: Entry | None, then: Entry | None) -> str | None:
     entries = [entry for entry in (now, then) if entry is not None]
     kinds = {entry.kind for entry in entries}
     if now is not None and then is not None and now[0::3] == then[0::3] and now.mode != then.mode:
-        return msg("Only the mode changes: {now} → {then}.", now=f"{now.mode:o}", then=f"{then.mode:o}")
+        return msg(
+            "Only the file permissions change: {now} → {then}.", now=f"{now.mode:o}", then=f"{then.mode:o}"
+        )
     if kinds == {"file"} and all(entry.size == 0 for entry in entries):
         return msg("The file is empty.")
     if kinds == {"link"}:

@@ -71,5 +71,5 @@ class ShownPlans:
     def _latest_review(self) -> ShownPlan:
         reviews: Sequence[ShownPlan] = [it for it in self._plans.values() if it.is_review]
         if not reviews:
-            raise UsageError("There is no review.", hint="Start one with /review.")
+            raise UsageError("No review yet.", hint="Start one with /review.")
         return reviews[-1]

@@ -40,7 +40,7 @@ class WhyService:
         """Send who wrote a line. Raises KimiTuiError."""
         if not self._files.is_enabled:
             raise UsageError(
-                "There are no file snapshots.",
+                "No file snapshots.",
                 hint="Set `files = true` under [checkpoints] in the config.",
             )
         from kimi_tui.engine.why.line_explainer import explain_current_line

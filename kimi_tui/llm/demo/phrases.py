@@ -168,7 +168,7 @@ ENGLISH = Phrases(
         "**Then use the timeline for more:**\n\n"
         "- Type `/bisect ! grep -q again {name}` to find the step that added “again”.\n"
         '- Type `/attempts --prompt "write a.txt: one" --prompt "write a.txt: two"` to try two prompts side '
-        "by side, in private workspaces. Then compare them with `/attempts`, and adopt one with `enter`."
+        "by side, in workspaces. Then compare them with `/attempts`, and adopt one with `enter`."
     ),
     tour_stopped="{tool} didn't succeed: {note}\n\nThe demo tour ends here.",
     tour_cleanup="To clean up, type `run rm {name}`.",

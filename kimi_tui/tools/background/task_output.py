@@ -60,6 +60,6 @@ class TaskOutput(Tool[TaskOutputParams]):
 def unknown_task_message(task_id: str, tasks: BackgroundTasks) -> str:
     """Return the error message for a `task_id` that doesn't exist."""
     known = ", ".join(task.id for task in tasks.all[-20:])
-    return msg("There is no background task “{task_id}”.", task_id=task_id) + (
+    return msg("Background task “{task_id}” doesn't exist.", task_id=task_id) + (
         f" Known tasks: {known}." if known else ""
     )

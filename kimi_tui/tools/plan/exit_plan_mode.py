@@ -45,9 +45,7 @@ class ExitPlanMode(Tool[ExitPlanModeParams]):
             if params.plan.strip():
                 await self._plan_mode.write(params.plan)
             if not (await self._plan_mode.read()).strip():
-                return failure(
-                    f"There is no plan yet. Write it to {self._plan_mode.file}, then call this again."
-                )
+                return failure(f"No plan yet. Write it to {self._plan_mode.file}, then call this again.")
             await self._plan_mode.show()
         except FileProblem as problem:
             return failure(str(problem), brief=problem.what)

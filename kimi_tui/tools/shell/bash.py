@@ -273,7 +273,7 @@ class Bash(Tool[BashParams]):
         return result
 
     async def _run_privately(self, line: BashCommandLine, command: ForegroundCommand) -> ToolReturn:
-        """Run the command in a private view. Raises MustRunDirectly."""
+        """Run the command in a workspace. Raises MustRunDirectly."""
         with self._open_output(command) as output:
             try:
                 run = await self._private_commands.run(line, output=output, command=command)

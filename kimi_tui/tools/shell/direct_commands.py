@@ -1,4 +1,4 @@
-"""Commands whose text shows that they can't run in a private view of the working directory."""
+"""Commands whose text shows that they can't run in a workspace."""
 
 from kimi_tui.permission.bash.command_line import BashCommandLine
 
@@ -25,7 +25,7 @@ _DETACHING = frozenset(
 
 
 def direct_run_reason(line: BashCommandLine) -> str:
-    """Return why a command must run directly; empty if it may run in a private view."""
+    """Return why a command must run directly; empty if it may run in a workspace."""
     programs = [each.program for each in (*line.commands, *line.suspects)]
     for program in programs:
         if program in _SERVICE_CLIENTS:

@@ -25,7 +25,7 @@ _MAX_SHOWN_CHARS = 1_000_000
 class ForegroundCommand:
     """Belongs to a call until it moves to a background task: its output, its time limit and its changes.
 
-    A command in a private view commits its changes when it ends, as those of the task. Without a view,
+    A command in a workspace commits its changes when it ends, as those of the task. Without a view,
     changes before the move stay those of the call.
     """
 

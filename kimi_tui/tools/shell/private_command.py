@@ -1,4 +1,4 @@
-"""Commands in private views of the working directory, whose effects are committed when they end."""
+"""Commands in workspaces, whose effects are committed when they end."""
 
 import asyncio
 import logging
@@ -38,12 +38,12 @@ _MAX_NAMED = 10
 
 
 class MustRunDirectly(Exception):
-    """A command can't run in a private view, and has changed nothing; the message is the reason."""
+    """A command can't run in a workspace, and has changed nothing; the message is the reason."""
 
 
 @frozen
 class PrivateRun:
-    """A command that has run in a private view."""
+    """A command that has run in a workspace."""
 
     exit: ExitStatus
     left_alone: tuple[str, ...]
@@ -79,7 +79,7 @@ class PrivateCommands:
         self._output_folder = output_folder
 
     async def find_problem(self) -> str:
-        """Return why no command can run in a private view; empty if one can."""
+        """Return why no command can run in a workspace; empty if one can."""
         if self.runs_elsewhere:
             return self.runs_elsewhere
         if self._shell.sandbox is not None and (problem := await self._workspaces.find_bounds_problem()):
@@ -89,7 +89,7 @@ class PrivateCommands:
 
     @property
     def runs_elsewhere(self) -> str:
-        """Where all allowed commands run; empty if they may run in a private view."""
+        """Where all allowed commands run; empty if they may run in a workspace."""
         has_terminals = self._terminals.is_available and self._shell.sandbox is None
         return "commands run in the client's terminals" if has_terminals else ""
 

@@ -72,7 +72,7 @@ class MovedToBackground(MustAskFirst):
 
 
 class RunsDirectly(Exception):
-    """The user wants a command to run without bounds: the one they edited, or the same one."""
+    """Raised if the user wants to run the command directly, with their edits if they made any."""
 
     def __init__(self, edited: str | None) -> None:
         super().__init__(edited or "")
@@ -174,9 +174,9 @@ class TrialRuns:
             return await judgement.conclude(exit_, tail.text)
 
     async def prepare(self, budget_s: float) -> bool:
-        """Do a part of the work that the first command would wait for, in about `budget_s` seconds.
+        """Do part of the work that the first command would wait for, for about `budget_s` seconds.
 
-        Return whether more is left.
+        Return whether there is more to do.
         """
         if self.is_unavailable or self._shell.sandbox is not None:
             return False

@@ -30,7 +30,7 @@ class PublicSearch:
         except WorkerFailed as error:
             raise WebProblem(f"The web search failed: {error}.", hint=_HINT) from error
         if response["problem"]:
-            # What follows the first parenthesis or colon are internal details.
+            # The text after the first parenthesis or colon contains internal details.
             reason = neutralize(response["problem"]).partition("(")[0].partition(":")[0]
             raise WebProblem(f"No search engine could be reached: {reason}.", hint=_HINT)
         return [

@@ -50,10 +50,10 @@ class StartAttemptsDialog(ModalScreen[StartAttempts | None]):
                     yield Static(tr("thinking"), classes="attempts-label", markup=False)
                     yield self._level_list()
             yield from _field_row("prompt", tr("prompt"), tr("the same prompt"))
-            yield from _field_row("count", tr("of each"), "1")
+            yield from _field_row("count", tr("attempts each"), "1")
             yield from _field_row("check", tr("check"), tr("the command under [checks] in the config"))
-            yield from _field_row("cost", tr("cost limit"), tr("US dollars for all of them"))
-            yield from _field_row("time", tr("time limit"), tr("seconds for each"))
+            yield from _field_row("cost", tr("cost limit"), tr("US dollars for all attempts"))
+            yield from _field_row("time", tr("time limit"), tr("seconds per attempt"))
             yield Static("", id="attempts-summary", markup=False)
             yield KeyHints(self._hints())
 
@@ -108,9 +108,9 @@ class StartAttemptsDialog(ModalScreen[StartAttempts | None]):
 
     def _options(self) -> tuple[AttemptOptions, ...]:
         """Return the options of the chosen attempts. Raises ValueError with the name of an invalid field."""
-        count = _parse_number(self._text("count") or "1", tr("of each"))
+        count = _parse_number(self._text("count") or "1", tr("attempts each"))
         if not count.is_integer():
-            raise ValueError(tr("of each"))
+            raise ValueError(tr("attempts each"))
         return combine_options(
             prompts=(self._text("prompt"),),
             models=tuple(self.models.selected),

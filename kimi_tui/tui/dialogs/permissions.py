@@ -212,7 +212,7 @@ class PermissionsDialog(StateBoundDialog[None]):
             case "edit" if subject is not None:
                 self.field.value = subject.rule
                 self.field.cursor_position = len(subject.rule)
-                self._show_message(tr("Change the rule, for example to a single folder or subcommand."))
+                self._show_message(tr("Change the rule, for example to a single directory or subcommand."))
             case "revoke":
                 self.field.value = ""
                 self.field.placeholder = tr("type y to revoke")

@@ -40,7 +40,7 @@ class ThemePicker(Picker):
             Choice(value=it, label=it, note=tr("in use") if it == current else "", is_current=it == current)
             for it in names
         ]
-        hint = tr("Your own themes: NAME.toml in the themes folder of the data directory")
+        hint = tr("Your own themes: themes/NAME.toml in the data directory")
         super().__init__(tr("Theme"), choices, key_labels=key_labels, hint=hint)
 
     def compose_details(self) -> ComposeResult:

@@ -187,7 +187,7 @@ class ReviewScreen(ReviewPage):
         if not self._can_change():
             return
         if not self._comments:
-            self._host.notify(tr("There are no comments to send."))
+            self._host.notify(tr("No comments to send."))
             return
         self._host.command(SendComments())
         self.dismiss(None)

@@ -326,6 +326,6 @@ def _actions_for(block: Block, *, can_revert: bool) -> tuple[BlockAction, ...]:
         actions.insert(0, BlockAction(REVERT_BINDING, tr("revert to before this"), "go_back"))
     if block.is_foldable:
         actions.append(
-            BlockAction("transcript.fold", tr("unfold") if block.is_folded else tr("fold"), "toggle_fold")
+            BlockAction("transcript.fold", tr("expand") if block.is_folded else tr("collapse"), "toggle_fold")
         )
     return tuple(actions)

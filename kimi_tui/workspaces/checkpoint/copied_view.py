@@ -1,4 +1,4 @@
-"""Private copy of directories, where there are no private views."""
+"""Copy of directories, for systems without workspaces."""
 
 import os
 import shutil

@@ -9,7 +9,7 @@ from kimi_tui.history.snapshots.manifest import Manifest, ManifestLog
 from kimi_tui.history.snapshots.stored_state import StoredState
 
 _MAX_WHOLE_STATES = 2
-"""Whole states kept in memory: that of today's files, and an older one in a long session."""
+"""Whole states kept in memory: that of the current files, and an older one in a long session."""
 
 
 @frozen
@@ -140,8 +140,8 @@ def _to_step(record: Manifest, *, is_whole: bool = True) -> _Step:
 def _changed_paths(steps: Iterable[_Step], *, adds_found: bool) -> set[str]:
     """Return the paths that may differ after `steps`.
 
-    `adds_found`: whether files found by them are added to the earlier state. Then those that are only found,
-    once, don't differ; they may be nearly all files of the project.
+    With `adds_found`, files that the steps found are added to the earlier state. Files that were found once
+    and not changed then don't differ. These may be nearly all files of the project.
     """
     paths: set[str] = set()
     found: set[str] = set()

@@ -1,4 +1,4 @@
-"""Layer with the differences of a state, which several private views show over the real files."""
+"""Layer with the differences of a state, which several workspaces show over the real files."""
 
 import os
 import stat

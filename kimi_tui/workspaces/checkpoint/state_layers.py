@@ -34,7 +34,7 @@ class StateLayers:
         self._layers: list[StateLayer] = []
 
     def prepare(self, changes: Changes, contents: Contents, *, work_dir: Path) -> PreparedState:
-        """Return a layer in which `changes` apply to today's files.
+        """Return a layer in which `changes` apply to the current files.
 
         Without one for equal changes, an unused layer is changed. Raises OSError.
         """

@@ -16,7 +16,7 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_changes(changes: Changes, contents: Contents, tree: PrivateTree, *, work_dir: Path) -> list[str]:
-    """Apply `changes` to a copy of today's files. Return the paths that can't be written, sorted.
+    """Apply `changes` to a copy of the current files. Return the paths that can't be written, sorted.
 
     Directories stay if they contain files that the states don't cover. Links are never followed: a path
     leads out of the copy neither by an old link nor by one that a program creates at the same time.
@@ -40,7 +40,7 @@ def write_changes(changes: Changes, contents: Contents, tree: PrivateTree, *, wo
 
 
 def _split(path: str) -> tuple[str, str]:
-    """Return the starting directory of a path, empty for the work dir, and the path in it."""
+    """Return the starting directory of a path, empty for the working directory, and the path in it."""
     if not path.startswith("/"):
         return "", path
     start, _, within = path.partition("//")

@@ -1,4 +1,4 @@
-"""Applies the effects of a workspace to the work dir, and completes that after a kill."""
+"""Applies the effects of a workspace to the working directory, and completes that after a kill."""
 
 import os
 import stat

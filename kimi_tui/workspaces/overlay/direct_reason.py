@@ -16,13 +16,13 @@ _OWNER_ERRORS = ("Value too large for defined data type", "EOVERFLOW", "Errno 75
 def find_direct_reason(output: str) -> str:
     """Return why a command with this output has to run directly; empty if it needn't."""
     if any(error in output for error in _RENAME_ERRORS):
-        return msg("it renames a directory, which isn't possible in a private view here")
+        return msg("it renames a directory, which isn't possible in a workspace here")
     if any(error in output for error in _OWNER_ERRORS):
-        return msg("it changes files of another owner, which isn't possible in a private view here")
+        return msg("it changes files of another owner, which isn't possible in a workspace here")
     if any(error in output for error in _ROOT_ERRORS):
-        return msg("it renames or removes the working directory, which isn't possible in a private view")
+        return msg("it renames or removes the working directory, which isn't possible in a workspace")
     if any(error in output for error in _LINK_ERRORS):
-        return msg("it changes a file with several names, which isn't possible in a private view here")
+        return msg("it changes a file with hard links, which isn't possible in a workspace here")
     return ""
 
 
@@ -49,7 +49,7 @@ def find_split_links(effects: Sequence[PathEffect]) -> str:
         for effect in effects
     )
     if is_changed or is_moved or _has_unknown_names(effects):
-        return msg("it changes a file with several names, which isn't possible in a private view here")
+        return msg("it changes a file with hard links, which isn't possible in a workspace here")
     return ""
 
 

@@ -32,7 +32,7 @@ class LayerCommit:
         return Effects(tuple(sorted(effects, key=lambda effect: effect.path)))
 
     def plan(self, effects: Effects) -> CommitPlan:
-        """Return the plan for `effects`, compared with today's work dir. Raises OSError."""
+        """Return the plan for `effects`, compared with the current working directory. Raises OSError."""
         kept = [effect for effect in effects.items if not (effect.doubt and _is_already_so(effect))]
         conflicts = {effect.path: effect.doubt for effect in kept if effect.doubt}
         _propagate(conflicts, kept)

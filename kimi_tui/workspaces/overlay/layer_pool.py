@@ -79,7 +79,7 @@ class LayerPool:
             await asyncio.wait([removing])
             self._ready = await self._mount(roots)
         except (ViewUnavailable, OSError):
-            logger.warning("no private view could be prepared", exc_info=True)
+            logger.warning("no workspace could be prepared", exc_info=True)
         finally:
             self._preparing = None
 

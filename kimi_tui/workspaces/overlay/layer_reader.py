@@ -303,7 +303,7 @@ class LayerReader:
 
 
 class _OriginalFiles:
-    """Files of the work dir that the command removed or replaced: the originals of moved files."""
+    """Files of the working directory that the command removed or replaced: the originals of moved files."""
 
     def __init__(self, states: Mapping[str, PathState]) -> None:
         self._paths = {state.inode: path for path, state in states.items()}

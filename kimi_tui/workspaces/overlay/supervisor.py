@@ -305,7 +305,7 @@ def _serve_channel(kernel: _Kernel, channel: socket.socket) -> None:
 def _answer_start(
     kernel: _Kernel, channel: socket.socket, request_file: int, output: int
 ) -> tuple[int | None, _Observer | None]:
-    """Start a command. Return its process, None if it can't be executed, and what observes it."""
+    """Start a command. Return its process, or None if it can't be executed, and its observer."""
     observer = None
     try:
         os.set_inheritable(request_file, False)

@@ -274,7 +274,7 @@ def _to_error(answer: Mapping[str, Any]) -> OSError:
     """Return the error in an answer of the supervisor; no answer means that it has ended."""
     if number := int(answer.get("error", 0)):
         return OSError(number, os.strerror(number))
-    return OSError(EPIPE, msg("the process that runs commands in private views has ended"))
+    return OSError(EPIPE, msg("the process that runs commands in workspaces has ended"))
 
 
 def _open_request(request: dict[str, Any]) -> int:

@@ -123,7 +123,7 @@ async def test_a_session_closes_while_a_search_runs(work_dir: Path, data_dir: Pa
     [
         ("bisect", "/bisect requires a command."),
         ("bisect --stop", "No search is running."),
-        ("bisect --send", "There is no result to send."),
+        ("bisect --send", "No result to send."),
     ],
 )
 async def test_what_is_missing_is_reported(work_dir: Path, data_dir: Path, line: str, title: str) -> None:

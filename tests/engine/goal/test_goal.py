@@ -35,7 +35,7 @@ async def test_a_goal_is_reached_when_the_code_is_fixed(work_dir: Path, data_dir
         prompts = [str(event.user_input) for event in client.all(SteerInput)]
         titles = [notice.title for notice in client.all(Notification)]
     assert end.outcome == "finished"
-    assert titles[-1] == "Goal reached: sh test_names.sh passes with the tests as they were."
+    assert titles[-1] == "Goal reached: sh test_names.sh passes with the original tests."
     assert len(prompts) == 2
     assert "Make this command pass" in prompts[0]
     assert "still fails" in prompts[1]
@@ -49,7 +49,7 @@ async def test_a_weakened_test_is_shown_and_not_a_success(work_dir: Path, data_d
         shown = client.all(Notification)[-1]
         client.answer(QuestionResponse(request.id, {request.questions[0].question: "Stop"}))
         end = await client.next(TurnEnd)
-    assert shown.title == "sh test_names.sh passes only with changes to files that decide it."
+    assert shown.title == "sh test_names.sh passes only with changes to protected files, such as tests."
     assert f"-{TEST.strip()}" in shown.body
     assert end.outcome == "failed"
     assert end.failure is not None
@@ -91,7 +91,7 @@ async def test_the_agent_restores_what_the_user_does_not_accept(work_dir: Path, 
         client.answer(QuestionResponse(request.id, {request.questions[0].question: answer}))
         end = await client.next(TurnEnd)
         shown = [notice.title for notice in client.all(Notification)]
-    assert shown[0] == "sh test_names.sh passes, but files that decide it changed."
+    assert shown[0] == "sh test_names.sh passes, but protected files changed, such as tests."
     assert end.outcome == "finished"
 
 
@@ -132,7 +132,7 @@ async def test_the_time_is_limited_during_a_turn_whose_command_is_killed(
         end = await set_goal(client, "goal --time 0.01 sh test_names.sh")
     assert (end.outcome, end.failure and end.failure.what) == (
         "limit",
-        "Goal not reached: sh test_names.sh fails after 0.6 s.",
+        "Goal not reached: sh test_names.sh still fails after 0.6 s.",
     )
 
 
@@ -143,7 +143,7 @@ async def test_the_cost_is_limited_during_a_turn(work_dir: Path, data_dir: Path)
         end = await set_goal(client, "goal --cost 2 sh test_names.sh")
     assert (end.outcome, end.failure and end.failure.what) == (
         "limit",
-        "Goal not reached: the cost limit of $2 is spent.",
+        "Goal not reached: the cost limit of $2 is reached.",
     )
     assert (work_dir / "names.py").read_text() == "NAME = 'b'\n"
 

@@ -56,7 +56,7 @@ async def test_comments_are_sent_as_one_prompt_and_survive_a_restart(work_dir: P
         assert (await comment(client, "")).comments == ()
         client.events.clear()
         await client.run_command(RunSlash("comment a.py:-2 Why?"), Notification)
-        assert client.all(Notification)[-1].title == "There is no review."
+        assert client.all(Notification)[-1].title == "No review yet."
         client.events.clear()
         nothing = await client.run_command(RunSlash("comment --send"), Notification)
-    assert nothing.title == "There are no comments to send."
+    assert nothing.title == "No comments to send."

@@ -251,7 +251,9 @@ async def test_the_first_attempts_are_started_at_once(open_app: Any, size: tuple
         await harness.driver.press("down", "space")
         await harness.wait_until(lambda: "2 attempts" in harness.screen_text())
         await harness.driver.press("tab", "tab", *"again", "tab", *"2x")
-        await harness.wait_until(lambda: "of each: enter a number greater than 0." in harness.screen_text())
+        await harness.wait_until(
+            lambda: "attempts each: enter a number greater than 0." in harness.screen_text()
+        )
         await harness.driver.press("enter", "backspace", "tab", *"make", "tab", *"1.5", "tab", *"60")
         await harness.wait_until(lambda: "4 attempts" in harness.screen_text())
         await harness.driver.press("enter")

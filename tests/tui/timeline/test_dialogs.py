@@ -378,10 +378,12 @@ async def test_an_error_of_the_engine_is_shown_instead_of_the_plan(open_timeline
     async with open_timeline() as harness:
         await harness.driver.press("down", "enter")
         await harness.wait_until(lambda: harness.commands_of(PlanRevert))
-        error = Notification("n", "", "", "", "", "There is no checkpoint 12.", "See /checkpoints.", "error")
+        error = Notification(
+            "n", "", "", "", "", "Checkpoint 12 doesn't exist.", "See /checkpoints.", "error"
+        )
         harness.engine.send(error)
         await harness.wait_until(
-            lambda: "There is no checkpoint 12. See /checkpoints." in harness.unwrapped_text()
+            lambda: "Checkpoint 12 doesn't exist. See /checkpoints." in harness.unwrapped_text()
         )
         await harness.driver.press("enter", "escape")
         await wait_until_closed(harness)

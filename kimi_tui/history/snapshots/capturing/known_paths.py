@@ -44,7 +44,7 @@ class KnownPaths:
         self._seen = set()
 
     def load_base(self, store: ProjectStore) -> tuple[dict[str, Entry], StatCache]:
-        """Return the other paths in the project's last complete state, and the cache to check them."""
+        """Return the unknown paths of the project's last complete state, and their stat cache."""
         saved = load_stat_cache(store.stat_cache_file)
         if saved is None:
             return {}, StatCache()
