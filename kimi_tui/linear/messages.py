@@ -118,7 +118,7 @@ def display_lines(block: DisplayBlock) -> list[str]:
                 lines = [tr("The command has {count} lines:", count=len(lines)), *lines]
             return [*lines, tr("Danger: {why}", why=sanitize_line(danger))] if danger else lines
         case BackgroundTaskBlock():
-            fields = (block.kind, block.task_id, block.status, block.description)
+            fields = (block.task_id, translate_message(block.status.replace("_", " ")), block.description)
             return [", ".join(filter(None, map(sanitize_line, fields)))]
         case UnknownBlock(data=data):
             content = data.get("text")

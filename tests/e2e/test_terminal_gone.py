@@ -34,3 +34,4 @@ def test_the_line_that_is_printed_on_exit_is_no_error_without_a_terminal(program
     log = "".join(path.read_text() for path in (program.data_dir / "logs").iterdir())
     assert "can't print to the terminal" in log
     assert "internal error" not in log
+    assert "Traceback" not in log

@@ -41,7 +41,7 @@ from kimi_tui.wire.commands import (
     ShowTimeline,
 )
 from kimi_tui.wire.context_usage import ContextUsagePart, WindowFilling
-from kimi_tui.wire.display_blocks import DiffBlock, TodoItem
+from kimi_tui.wire.display_blocks import BackgroundTaskBlock, BriefBlock, DiffBlock, TodoItem
 from kimi_tui.wire.events import (
     BtwBegin,
     BtwEnd,
@@ -50,6 +50,8 @@ from kimi_tui.wire.events import (
     StepBegin,
     TodoUpdate,
     ToolCall,
+    ToolResult,
+    ToolReturn,
     TurnBegin,
 )
 from kimi_tui.wire.mcp_status import McpServerStatus, McpStatus
@@ -310,6 +312,21 @@ ANSWERS: Mapping[type, Outgoing] = {
 }
 
 
+BUILD_CALL = '{"command": "npm run build && npm test"}'
+MOVED = ToolResult(
+    "c6",
+    ToolReturn(
+        output="> shop@1.0 build\n登录 built in 2.1 s\n",
+        message="The user moved the command to the background.",
+        display=(
+            BriefBlock(msg("in the background: {task_id}", task_id="bash-4")),
+            BackgroundTaskBlock("bash-4", "bash", "running", "build and test"),
+        ),
+    ),
+)
+"""Result of a command after ctrl+b."""
+
+
 @dataclass(frozen=True, slots=True)
 class SnapshotCase:
     """A screen or dialog: the keys that open it and the keys that close it."""
@@ -392,6 +409,9 @@ AT_WORK = (
         (),
         ("escape",),
         (BtwBegin("b1", "where does it come from?"), BtwEnd("b1", response="From `validate()`:\n\n- 这里\n")),
+    ),
+    SnapshotCase(
+        "moved to the background", (), (), (ToolCall("c6", FunctionCall("Bash", BUILD_CALL)), MOVED)
     ),
     SnapshotCase("question", ("f2", "down"), (), (ToolCall("c5", FunctionCall("Ask")), QUESTION)),
     SnapshotCase("approval", ("f2",), (), (RequestClosed("q1"), WIDE_EDIT)),

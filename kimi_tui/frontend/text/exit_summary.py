@@ -25,6 +25,12 @@ def exit_summary(state: SessionViewState) -> str:
     tasks = [sanitize_line(task.description or task.command) for task in state.running_tasks]
     if tasks and not session.resident:
         names = "; ".join(tasks)
-        stopped = tr_n("{count} background task stopped", "{count} background tasks stopped", len(tasks))
-        parts.append(f"{stopped}: {names}")
+        parts.append(
+            tr_n(
+                "{count} background task stopped: {names}",
+                "{count} background tasks stopped: {names}",
+                len(tasks),
+                names=names,
+            )
+        )
     return " · ".join(parts)

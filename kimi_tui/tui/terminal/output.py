@@ -63,16 +63,16 @@ class TerminalFile:
         if not self._is_lost:
             try:
                 self._file.write(text.replace(_LEAVE_ALT_SCREEN, f"\x1b[m{_LEAVE_ALT_SCREEN}"))
-            except (OSError, ValueError):
-                self._handle_loss()
+            except (OSError, ValueError) as error:
+                self._handle_loss(error)
 
     def flush(self) -> None:
         """Flush the file unless the terminal is lost."""
         if not self._is_lost:
             try:
                 self._file.flush()
-            except (OSError, ValueError):
-                self._handle_loss()
+            except (OSError, ValueError) as error:
+                self._handle_loss(error)
 
     def fileno(self) -> int:
         """Return the file's descriptor."""
@@ -82,9 +82,9 @@ class TerminalFile:
         """Return whether the file is a terminal."""
         return self._file.isatty()
 
-    def _handle_loss(self) -> None:
+    def _handle_loss(self, error: Exception) -> None:
         self._is_lost = True
-        logger.warning("the terminal was lost", exc_info=True)
+        logger.warning("the terminal was lost: %s", error)
         self._owner.report_terminal_loss()
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.text.exit_summary import exit_summary
+from kimi_tui.i18n.translate import set_language
 from kimi_tui.wire.background import BackgroundTask
 from tests.tui.conftest import SESSION
 
@@ -23,6 +24,16 @@ def test_it_names_the_tasks_that_were_still_running() -> None:
     )
     summary = exit_summary(replace(STATE, tasks=tasks))
     assert summary.endswith(" · 2 background tasks stopped: serve the docs; npm test")
+
+
+def test_it_is_in_the_users_language() -> None:
+    tasks = (BackgroundTask("t1", "bash", "serve the docs"),)
+    set_language("zh")
+    try:
+        line = exit_summary(replace(STATE, cost_usd=0.114, tasks=tasks))
+    finally:
+        set_language("en")
+    assert line == f"恢复会话：kimi-tui -r {SESSION.session_id} · $0.11 · 已停止 1 个后台任务：serve the docs"
 
 
 def test_a_demo_is_resumed_as_a_demo() -> None:

@@ -165,7 +165,7 @@ class _TaskRenderer(DisplayRenderer):
 
     def preview(self, width: int, margin: Spans) -> list[StyledLine]:
         task = self._block
-        status = f"{sanitize_line(task.kind)} {sanitize_line(task.task_id)} · {sanitize_line(task.status)}"
+        status = sanitize_line(f"{task.task_id} · {translate_message(task.status.replace('_', ' '))}")
         spans = [(status, text_style("running")), (f"  {sanitize_line(task.description)}", text_style("dim"))]
         return wrap(spans, width, first=margin, rest=margin)
 
