@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 async def run_shielded(work: Coroutine[Any, Any, T]) -> T:
-    """Await `work` until it finishes, even if this task is canceled meanwhile.
+    """Await `work` until it finishes, even if this task is canceled.
 
     The cancellation is raised afterwards. An exception of `work` becomes its cause, since it isn't reported
     anywhere else.

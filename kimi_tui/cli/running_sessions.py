@@ -72,7 +72,7 @@ class RunningSessions:
         return (await send_hello(self._data_dir, hello)).is_accepted
 
     async def stop(self, session_id: str) -> tuple[RunningSession, ...]:
-        """Interrupt, save and close a resident session. Return what was stopped. Raises KimiTuiError."""
+        """Interrupt, save and close a resident session. Return the stopped ones. Raises KimiTuiError."""
         from kimi_tui.resident.connection import send_hello
         from kimi_tui.resident.frames import Hello
 

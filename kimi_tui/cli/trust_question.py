@@ -50,7 +50,7 @@ def ask_about_project(reviewed: Iterable[ReviewedFile], *, work_dir: Path, data_
 
 
 def print_files(reviewed: Iterable[ReviewedFile], *, work_dir: Path) -> tuple[ProjectFile, ...]:
-    """Print each file with what it contains. Return the usable ones: all except invalid settings."""
+    """Print the contents of each file. Return the usable files: all except invalid settings."""
     print_safely(msg("Files in {folder} that configure kimi-tui:", folder=work_dir))
     usable: list[ProjectFile] = []
     for each in reviewed:

@@ -26,5 +26,5 @@ class RunningSessionService(Protocol):
         ...
 
     async def stop(self, session_id: str) -> tuple[RunningSession, ...]:
-        """Interrupt, save and close a resident session. Return what was stopped. Raises KimiTuiError."""
+        """Interrupt, save and close a resident session. Return the stopped ones. Raises KimiTuiError."""
         ...

@@ -15,7 +15,7 @@ class SessionAlerts:
     def update(self, sessions: Sequence[RunningSession], *, current_id: str | None) -> list[RunningSession]:
         """Return the sessions to report. Those with a client, and the current one, are on a screen.
 
-        The first list only tells what is already known.
+        The first list reports nothing: it is the state to compare with.
         """
         before = self._known
         self._known = {session.id: _progress(session) for session in sessions}

@@ -136,7 +136,7 @@ _LATE_ANSWER_S = 5.0
 class SessionController:
     """Applies the engine's messages to the state, and sends what the user submits, queues, steers or answers.
 
-    `state` changes only here; the front end is told of each change.
+    `state` changes only here; the front end is notified of each change.
     """
 
     def __init__(
@@ -201,7 +201,7 @@ class SessionController:
     async def submit(self, submission: Submission) -> bool:
         """Run a command, or send or queue a prompt. Return whether the agent gets a prompt.
 
-        What can't be sent returns to the prompt. Prompts are sent in the order in which they were submitted.
+        Text that can't be sent returns to the prompt. Prompts are sent in the order of submission.
         """
         if (line := submission.shell_line) is not None:
             self._prompt.remember(line.history_entry, submission.draft)

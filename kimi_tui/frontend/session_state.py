@@ -154,7 +154,7 @@ class SessionViewState:
 
     @property
     def last_model(self) -> str:
-        """The model that was used before this one; of two models, the other one. Empty if there is none."""
+        """The model used before this one, or the other one of two models. Empty if neither exists."""
         models = self.session.models if self.session is not None else ()
         others = [name for name in models if self.session is not None and name != self.session.model]
         if self.previous_model in others:

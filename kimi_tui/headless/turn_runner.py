@@ -135,7 +135,7 @@ class TurnRunner:
             self._turn_over.set()
 
     def _is_of_other_turn(self, event: Outgoing) -> bool:
-        """Return whether `event` belongs to a turn of another client, which prints it and is asked."""
+        """Return whether `event` belongs to a turn of another client, which prints it and answers."""
         if isinstance(event, TurnBegin):
             is_own = event.prompt_id is not None and event.prompt_id == self._prompt_id
             self._in_other_turn = self._is_shared and not is_own

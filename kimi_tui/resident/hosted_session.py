@@ -184,7 +184,7 @@ class HostedSession:
         self._notify_clients()
 
     async def stop(self, reason: KimiTuiError | None = None) -> None:
-        """Interrupt running work, save and end. Can be called repeatedly. Clients are told the `reason`."""
+        """Interrupt running work, save and end. Can be called repeatedly. Clients get the `reason`."""
         if not self.is_stopping:
             self.is_stopping = True
             self._stop_reason = reason
@@ -272,7 +272,7 @@ class HostedSession:
 
     @property
     def progress(self) -> tuple[str, RunningState, tuple[str, ...], int]:
-        """What watchers are told about when it changes: the state, the open requests and the clients."""
+        """Values whose changes are reported to watchers: the state, the open requests and the clients."""
         requests = tuple(request.id for request in self.snapshot.requests)
         return self.id, self._state, requests, len(self.clients)
 

@@ -10,7 +10,7 @@ ProviderCommand = RegisterTools | ExcludeTools | SubscribeHooks
 
 
 class ToolClient:
-    """Tracks which client provides tools and hooks, and what it was asked.
+    """Tracks which client provides tools and hooks, and the requests sent to it.
 
     The first client that registers any is the provider until it leaves. Then its tools and hooks are removed.
     """

@@ -49,7 +49,7 @@ class LocatedPath:
 
 
 class PathBounds(Protocol):
-    """What may be read and changed. Paths are absolute, with links resolved."""
+    """Paths that may be read and changed, absolute and with links resolved."""
 
     def access_to(self, path: Path) -> Access:
         """Return the access to `path`."""

@@ -8,7 +8,7 @@ from kimi_tui.wire.events import Notification
 
 
 async def run_timeline_command(wire: Wire, command: TimelineCommand) -> Sequence[Outgoing]:
-    """Run `command` and return all messages sent meanwhile. Raises WireClosed."""
+    """Run `command` and return all messages sent while it ran. Raises WireClosed."""
     subscription = wire.subscribe()
     try:
         await wire.command_and_wait(command)

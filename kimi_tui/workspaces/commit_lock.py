@@ -1,4 +1,4 @@
-"""Lock of a project's reverts, which a commit holds while it writes."""
+"""Lock that commits and reverts in a project hold while they write."""
 
 import os
 from collections.abc import Iterator

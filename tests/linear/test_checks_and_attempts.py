@@ -50,7 +50,7 @@ async def test_a_check_that_begins_to_fail_is_reported_with_its_output(open_line
         text = driver.lines.text
         assert text.count("pytest -q") == 1  # the first result changes nothing
         assert "EditFile src/auth.py" in text
-        assert "✔ → ✗ “pytest -q” fails since step 12." in text
+        assert "✔ → ✗ “pytest -q” has failed since step 12." in text
         driver.engine.send(replace(FAILED, checkpoint=14, verdict="pass", change="passes_again", output=""))
         await driver.wait_until(lambda: driver.lines.text.count("pytest -q") == 2)
         assert "✗ → ✔ “pytest -q” passes since step 14." in driver.lines.text

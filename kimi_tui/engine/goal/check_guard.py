@@ -1,4 +1,4 @@
-"""Notices what may have weakened a check: changes of tests, of their configuration, and of what runs them."""
+"""Detects changes that may weaken a check: to tests, their configuration and the programs that run them."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -49,13 +49,13 @@ class GuardReport:
     lines: tuple[str, ...]
     """Suspicious lines that were added to other files, with the paths."""
     restored: Changes
-    """What turns the protected files into those of the start."""
+    """Changes that restore the protected files."""
     fewer_tests: str = ""
     """How the check ran fewer tests than at the start; empty if it didn't."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing changed that decides the check."""
+        """Whether no change may have weakened the check."""
         return not (self.files or self.others or self.lines or self.fewer_tests)
 
     @property

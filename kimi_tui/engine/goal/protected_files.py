@@ -1,4 +1,4 @@
-"""Which files decide whether a check passes: tests, their configuration, and what runs them."""
+"""Files that decide whether a check passes: tests, their configuration and the programs that run them."""
 
 import fnmatch
 import re
@@ -120,7 +120,7 @@ def is_settings_file(path: str) -> bool:
 
 
 def is_cache(path: str) -> bool:
-    """Return whether a path is in a directory that programs write to by themselves, or is one."""
+    """Return whether a path is a cache directory or in one."""
     return not CACHES.isdisjoint(path.rstrip("/").split("/"))
 
 

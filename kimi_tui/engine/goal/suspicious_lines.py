@@ -1,4 +1,4 @@
-"""Lines of code that mention what runs tests, or that can end a run early."""
+"""Lines of code that mention a test runner, or that can end a run early."""
 
 import re
 import unicodedata

@@ -102,7 +102,7 @@ class McpServerImport:
             try:
                 write_private_atomic(self._offered_file, json.dumps(keys, indent=1))
             except OSError:
-                return ()  # or the offer would come again at each start
+                return ()  # otherwise, the offer would be repeated at each start
         return new
 
     def _read_offered(self) -> set[str]:

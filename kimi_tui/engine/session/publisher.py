@@ -117,7 +117,7 @@ class SessionPublisher:
             "The session's directory was deleted or moved while it was in use",
             msg(
                 "The conversation was saved again to {path}. Its branches and file snapshots are "
-                "lost. New snapshots are taken once you reopen the session.",
+                "lost. New snapshots are taken after you reopen the session.",
                 path=self._session.dir,
             ),
             severity="warning",

@@ -46,7 +46,7 @@ class JournalStep:
 def find_step(journal: Path, call_id: str, *, time: float) -> JournalStep | None:
     """Return the step with a tool call that ended at `time`, in a journal or its rotations. Blocks.
 
-    None if there is none. Servers may use an id again, so the step is the last one with it before `time`.
+    None if no step has it. Servers may reuse an id, so the step is the last one with it before `time`.
     """
     found: JournalStep | None = None
     for path in (journal, *reversed(list(Journal(journal).rotations().values()))):

@@ -80,7 +80,7 @@ def _failure_result(job: AttemptJob, failure: FailureClass, problem: str) -> Att
 
 
 def _last_error_line(traceback: str) -> str:
-    """Return the last line with an exception's type and message, or the last line if there is none."""
+    """Return the last line with an exception's type and message, or else the last line."""
     lines = [line.rstrip() for line in traceback.splitlines() if line.strip()]
     return next((line for line in reversed(lines) if _ERROR_LINE.match(line)), lines[-1] if lines else "")
 

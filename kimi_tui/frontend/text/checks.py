@@ -32,7 +32,7 @@ def check_result_text(result: CheckResult) -> tuple[str, str]:
         case "":
             return "", ""
         case "began_to_fail":
-            headline = tr("✔ → ✗ “{command}” fails since step {number}.", command=command, number=step)
+            headline = tr("✔ → ✗ “{command}” has failed since step {number}.", command=command, number=step)
         case "failed_before":
             headline = tr("✗ “{command}” already failed before the first step.", command=command)
         case "passes_again":
@@ -58,7 +58,7 @@ def step_check_line(check: StepCheck) -> str:
         case "pass":
             text = tr("“{command}” passes", command=command)
         case "fail" if check.is_first_failure:
-            text = tr("“{command}” fails since this step", command=command)
+            text = tr("“{command}” has failed since this step", command=command)
         case "fail":
             text = tr("“{command}” fails", command=command)
         case "skip":

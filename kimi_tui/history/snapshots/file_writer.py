@@ -216,7 +216,7 @@ class AtomicFileWriter:
         self._fs.rename(folder, temporary, name)
 
     def rename(self, path: str, new: str, *, source_key: StatKey, expected_key: StatKey) -> None:
-        """Rename a file or link with the key `source_key`. What is at `new` is replaced."""
+        """Rename a file or link with the key `source_key`. An existing file at `new` is replaced."""
         source = self._folders.open_parent(path)
         if _key(*source) != modification_key(source_key) or not source_key:
             raise PathRejected("changed in the meantime")

@@ -1,4 +1,4 @@
-"""Scanner: walks the working directory and reports what may have changed since the last scan.
+"""Scanner: walks the working directory and reports possible changes since the last scan.
 
 It reads only directories, links and ignore files; the caller reads file contents. Symbolic links are not
 followed.
@@ -36,7 +36,7 @@ class FolderWatcher(Protocol):
     """Notes changes that are made after the scan of a directory began."""
 
     def watch(self, folder: str) -> None:
-        """Watch a directory from now on."""
+        """Start watching a directory."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Notes in a plan about how files are written: those that programs have open, and what can't be kept."""
+"""Notes in a plan about how files are written: open files, and attributes that can't be kept."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -61,7 +61,7 @@ class ExitPlanMode(Tool[ExitPlanModeParams]):
                 return success(
                     message="The plan was handed over, but no user is available to approve it now. Plan mode "
                     "stays on: change nothing, and end your turn with one or two sentences about the plan.",
-                    brief="plan handed over",
+                    brief="plan submitted",
                 )
 
     def _build_question(self) -> Question:

@@ -204,7 +204,7 @@ class Bash(Tool[BashParams]):
     async def _start(
         self, subject: CommandSubject, params: BashParams, call: CallContext, *, is_asked: bool
     ) -> ToolReturn:
-        """Run the command. Unless the user was asked, the rules have to allow it when its turn comes."""
+        """Run the command. Without approval by the user, rules must allow it at the moment it starts."""
         line = subject.line
         if not params.run_in_background:
             async with call.exclusive(is_tracked=False):

@@ -24,7 +24,7 @@ def reject_secret_url(text: str) -> None:
 
 
 def require_domain(url: str) -> str:
-    """Return the domain of `url`, which the user is asked about.
+    """Return the domain of `url`, for the permission request.
 
     Raises WebProblem unless it is a complete http or https URL.
     """

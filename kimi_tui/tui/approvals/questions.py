@@ -35,7 +35,7 @@ class LayeredView(Protocol):
 
     @property
     def front_layer(self) -> str | None:
-        """The layer in front of the conversation, which escape closes first; None if there is none."""
+        """The layer in front of the conversation, if any. Escape closes it first."""
 
 
 class QuestionPanel(RequestPanel):

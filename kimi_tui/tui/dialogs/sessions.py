@@ -302,7 +302,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
             self.dismiss(MessageSearchText(self.field.value.strip()))
 
     def action_close(self) -> None:
-        """Cancel the pending rename or delete. If there is none, close the dialog."""
+        """Cancel the pending rename or delete, or else close the dialog."""
         if self._input_mode:
             self._set_input_mode("", None, "")
         else:
@@ -310,7 +310,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
 
 
 def _first_other_than(session: SessionInfo | None, session_ids: Sequence[str]) -> str:
-    """Return the first ID other than the session's, else its own. Empty if there are none."""
+    """Return the first ID other than the session's, else its own. Empty without IDs."""
     others = (it for it in session_ids if session is None or it != session.session_id)
     return next(others, next(iter(session_ids), ""))
 

@@ -131,7 +131,7 @@ class Transcript(BlockView):
             self._process_slice()
 
     def _process_slice(self) -> None:
-        """Handle queued messages within the time budget and draw. What is left follows after a pause."""
+        """Handle queued messages within the time budget and draw. The rest follows after a pause."""
         if self._slice_timer is not None:
             self._slice_timer.stop()
             self._slice_timer = None

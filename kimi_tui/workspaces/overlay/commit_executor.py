@@ -329,7 +329,7 @@ class _CommitRun:
         os.rename(effect.source, name, dst_dir_fd=folder)
 
     def _is_put(self, effect: PathEffect, folder: int, name: str) -> bool:
-        """Return whether an earlier run of the commit put the file and was killed before it noted that."""
+        """Return whether an earlier run wrote the file, but was killed before it recorded this."""
         is_moved = not os.path.lexists(effect.source) or effect.source == effect.moved_from
         return is_moved and self._is_resumed and _is_same(_state(folder, name), effect.after)
 

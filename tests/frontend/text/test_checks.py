@@ -13,7 +13,7 @@ def result(change: CheckChange, **more: object) -> CheckResult:
 
 def test_a_first_failure_names_the_step_and_ends_with_the_output() -> None:
     text = check_result_text(result("began_to_fail", output="one\ntwo \x1b[31mred"))
-    assert text == ("✔ → ✗ “pytest -q” fails since step 7.", "Step: EditFile a.py\none\ntwo red")
+    assert text == ("✔ → ✗ “pytest -q” has failed since step 7.", "Step: EditFile a.py\none\ntwo red")
 
 
 def test_a_result_that_is_the_same_is_not_shown() -> None:
@@ -31,7 +31,7 @@ def test_an_earlier_failure_blames_no_step() -> None:
         (StepCheck("pass", command="pytest", duration_s=1.5), "✔ “pytest” passes · 1.5 s"),
         (
             StepCheck("fail", is_first_failure=True, command="pytest", duration_s=70),
-            "✗ “pytest” fails since this step · 1 min 10 s",
+            "✗ “pytest” has failed since this step · 1 min 10 s",
         ),
         (StepCheck("running", command="pytest"), "… “pytest” is running"),
     ],

@@ -42,7 +42,7 @@ class SessionChanges:
 
 
 def collect_changes(manifests: ManifestLog, blobs: BlobStore, head: str | None) -> SessionChanges:
-    """Return the changes that led to the state `head`, as far as their states are still stored."""
+    """Return the changes that led to the state `head` and whose states are still stored."""
     changes = SessionChanges()
     if head is None:
         return changes

@@ -449,7 +449,7 @@ def _separate_later_changes(
 
 
 def _created_again(planned: Changes) -> set[str]:
-    """Return the paths that a revert removes, and creates again as directories for what it restores."""
+    """Return the paths of files that a revert replaces with directories."""
     removed = {path for path, entry in planned.items() if entry is None}
     if not removed:
         return set()
