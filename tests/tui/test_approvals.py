@@ -453,6 +453,7 @@ async def test_a_rule_longer_than_its_line_is_shown_in_full(open_app: Any) -> No
         shown = harness.screen_text()
     assert "program10 *)" in shown
     assert "program19 *)" in shown
+    assert shown.count("“Always allow” adds the rule") == 1
 
 
 async def test_a_rule_that_just_fills_its_line_is_shown_once(open_app: Any) -> None:

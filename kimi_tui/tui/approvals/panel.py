@@ -97,8 +97,9 @@ class ApprovalPanel(RequestPanel):
         self._max_rows = rows
         rule = self.query_one("#approval-rule", Static)
         shown = self._approval.proposed_request if self._approval is not None else None
-        has_room = rows >= _MIN_ROWS_FOR_RULE or self._edits_rule
-        rule.display = shown is not None and shown.rule is not None and has_room
+        has_room = rows >= _MIN_ROWS_FOR_RULE and not self.body.has_rule
+        is_visible = self._edits_rule or has_room
+        rule.display = shown is not None and shown.rule is not None and is_visible
         danger = shown is not None and bool(danger_of(shown))
         more = self.query_one("#approval-more", Static)
         others = 2 + danger + rule.display + more.display + self.gutter.height
@@ -164,6 +165,11 @@ class ApprovalPanel(RequestPanel):
             return True
         self._show_unseen_rows()
         return False
+
+    @on(RequestBody.RuleMoved)
+    def _handle_rule_moved(self, event: RequestBody.RuleMoved) -> None:
+        event.stop()
+        self.set_max_rows(self._max_rows)
 
     @on(RequestBody.CommandPainted)
     def _handle_painted(self, event: RequestBody.CommandPainted) -> None:

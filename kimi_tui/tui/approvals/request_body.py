@@ -47,6 +47,11 @@ class RequestBody(LineView):
     class CommandPainted(Message):
         """Posted when more of the command or its effects has been on the screen."""
 
+    class RuleMoved(Message):
+        """Posted when `has_rule` has changed."""
+
+    has_rule: bool = False
+    """Whether the rule is at the end of the request, since it's longer than a line."""
     _request: ApprovalRequest | None = None
     _n_command_rows: int = 0
     """Number of rows from the first one to the last one of the command, or of the list of its effects."""
@@ -110,6 +115,9 @@ class RequestBody(LineView):
         rule = rule_of(request)
         rule_width = width + GUTTER + self.show_vertical_scrollbar * self.scrollbar_size_vertical
         is_long_rule = span_width([(rule, text_style())]) > rule_width
+        if is_long_rule != self.has_rule:
+            self.has_rule = is_long_rule
+            self.post_message(self.RuleMoved())
         return [*lines, BLANK, *_text_lines(rule, width)] if is_long_rule else lines
 
     def _set_command_rows(self, count: int) -> None:

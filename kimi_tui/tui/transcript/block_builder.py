@@ -113,7 +113,8 @@ class BlockBuilder:
                 else:
                     self._calls.feed_output(call_id, text)
             case ShellCommandBegin():
-                self._add(self._shell_blocks.begin(message, self._calls.start_stopwatch(), self._margin))
+                block = self._shell_blocks.begin(message, self._calls.start_stopwatch(), self._margin)
+                self._add_below(block)
             case ShellCommandEnd():
                 if (shell_block := self._shell_blocks.end(message)) is not None:
                     self._sink.update(shell_block)
@@ -153,7 +154,7 @@ class BlockBuilder:
                 self._end_compaction(message)
             case Notification(title=title, body=body, severity=severity):
                 heading, detail = translate_message(title), translate_message(body)
-                self._add(
+                self._add_below(
                     NoticeBlock(severity, heading or detail, detail if heading else "", margin=self._margin)
                 )
             case PlanDisplay(content=content, file_path=path):
@@ -349,6 +350,13 @@ class BlockBuilder:
     def _add(self, block: Block) -> None:
         self._finish_streaming()
         self._append_block(block)
+
+    def _add_below(self, block: Block) -> None:
+        """Add a block that isn't part of the response: one that is streaming continues above it."""
+        if isinstance(self._streaming_block, ResponseBlock):
+            self._append_block(block)
+        else:
+            self._add(block)
 
     def _append_block(self, block: Block) -> None:
         block.has_gap_above = not (

@@ -280,7 +280,7 @@ async def test_todos_shells_tasks_and_unknown_blocks(open_transcript: OpenTransc
             "✔ SetTodoList  1/3  ▸ b",
             "✔ Bash rm -rf /  ⚠ deletes everything",
             "✔ Task d",
-            "bash t1 · running  make all",
+            "t1 · running  make all",
             "✔ New",
             "a chart",
         ]

@@ -91,6 +91,17 @@ async def test_repeated_retries_leave_only_the_last_notice(
         )
 
 
+async def test_a_notice_during_a_response_does_not_split_it(open_transcript: OpenTranscript) -> None:
+    async with open_transcript() as s:
+        await s.feed(TurnBegin("go"), StepBegin(1), TextPart("The first half"))
+        await s.feed(Notification("n", "", "", "", "", "kimi-tui 1.0", ""))
+        rows = await s.feed(TextPart(" and the second."))
+        assert non_blank_rows(rows)[2:] == ["The first half and the second.", "ℹ kimi-tui 1.0"]
+        rows = await s.feed(ToolCall("c", FunctionCall("LS")), TextPart("Next."), TurnEnd())
+        assert non_blank_rows(rows)[-1] == "Next."
+        assert non_blank_rows(rows)[3] == "ℹ kimi-tui 1.0"
+
+
 async def test_the_end_of_a_turn_shows_why_it_ended_early(open_transcript: OpenTranscript) -> None:
     async with open_transcript() as s:
         failure = TurnFailure("The server refused the key.", "Check it with /setup.")
