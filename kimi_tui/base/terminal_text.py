@@ -25,6 +25,8 @@ _INVISIBLE_PATTERN = re.compile(
 )
 """Characters that a terminal or `sanitize` hides, or that other programs treat as the end of a line."""
 
+_TAB_COLUMNS = 4
+
 
 def sanitize(text: str) -> str:
     """Return `text` without escape sequences, direction overrides and control characters.
@@ -69,6 +71,11 @@ def _visible_symbol(match: re.Match[str]) -> str:
 def sanitize_line(text: str) -> str:
     """Return sanitized `text` on one line. Each run of white space becomes a space."""
     return " ".join(sanitize(text).split())
+
+
+def sanitize_code_line(text: str) -> str:
+    """Return sanitized `text` on one line, such as a line of code or output, with its indentation."""
+    return " ".join(sanitize(text).expandtabs(_TAB_COLUMNS).splitlines()).rstrip()
 
 
 def strip_controls(text: str) -> str:

@@ -73,7 +73,10 @@ class BisectResult:
     prompt: str = ""
     """The user's prompt that the step belongs to."""
     files: tuple[ComparedFile, ...] = ()
-    """What the step changed."""
+    """What the step changed, without diffs."""
+    diff: str = ""
+    """Beginning of the unified diff of `files`."""
+    has_more_diff: bool = False
     output: str = ""
     """End of the command's output where it failed."""
     is_flaky: bool = False

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_tui.base.terminal_text import has_invisible, sanitize, sanitize_line, show_invisible
+from kimi_tui.base.terminal_text import (
+    has_invisible,
+    sanitize,
+    sanitize_code_line,
+    sanitize_line,
+    show_invisible,
+)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +51,10 @@ def test_only_tab_and_newline_remain_of_control_characters(text: str) -> None:
 
 def test_white_space_is_collapsed_to_one_line() -> None:
     assert sanitize_line("  a\n\tb\x1b[2J  ") == "a b"
+
+
+def test_a_line_of_code_keeps_its_indentation() -> None:
+    assert sanitize_code_line("+\treturn  a\x1b[2J \r\n") == "+   return  a"
 
 
 @pytest.mark.parametrize(

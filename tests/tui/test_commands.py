@@ -317,7 +317,7 @@ async def test_bisect_without_a_command_offers_what_to_do_with_the_result(
 ) -> None:
     host = FakeHost(replace(state, bisect_result=FOUND), choice=choice)
     await BISECT.run(host, "")
-    assert host.offered == ["/revert 41 turn", "/diff 41 42", "/timeline 41", "/bisect --send"]
+    assert host.offered == ["/revert 41 turn", "/review 41 42", "/timeline 41", "/bisect --send"]
     assert host.commands == sent
 
 

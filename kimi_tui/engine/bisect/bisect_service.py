@@ -9,7 +9,6 @@ from kimi_tui.engine.bisect.state_search import StateSearch, Verdict, max_runs_o
 from kimi_tui.engine.files.checkpoint_commands import CheckpointCommands
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.files.shared_states import StateUnavailable
-from kimi_tui.engine.timeline.compare import compare_states
 from kimi_tui.engine.timeline.publisher import build_node
 from kimi_tui.history.checkpoint_tree import CheckpointNode
 from kimi_tui.history.context import Context
@@ -136,6 +135,8 @@ class BisectService:
         return ended.verdict
 
     async def _build_result(self, run: _Run) -> BisectResult:
+        from kimi_tui.engine.bisect.step_diff import compare_step
+
         found = run.search.outcome()
         if found.newest is None or found.first is None or found.before is None:
             outcomes: dict[Verdict, BisectOutcome] = {
@@ -159,8 +160,8 @@ class BisectService:
         assert step is not None  # only the newest state may have no checkpoint
         until = first.first.checkpoint.id if first.first is not None else None
 
-        comparison = await self._files.worker.use(
-            lambda history: compare_states(history, step.checkpoint.id, until, before.files, first.files)
+        files, diff, has_more_diff = await self._files.worker.use(
+            lambda history: compare_step(history, before.files, first.files)
         )
         return BisectResult(
             command=run.command,
@@ -170,7 +171,9 @@ class BisectService:
             until=until,
             suspects=_find_suspects(run.states[found.before : found.first]),
             prompt=_find_prompt(step, list_checkpoints(await self._context.tree())),
-            files=comparison.files,
+            files=files,
+            diff=diff,
+            has_more_diff=has_more_diff,
             output=run.outputs.get(failed, ""),
             is_flaky=run.search.is_flaky,
             is_copy=run.is_copy,

@@ -1,9 +1,6 @@
 """Prompt that gives the model the result of a search."""
 
 from kimi_tui.wire.bisect import BisectResult
-from kimi_tui.wire.compared_lines import diff_lines
-
-_MAX_DIFF_LINES = 400
 
 
 def build_prompt(result: BisectResult) -> str:
@@ -33,7 +30,7 @@ def _describe_change(result: BisectResult) -> list[str]:
         lines.append(f"It can't tell in between, so any of {len(result.suspects)} steps may be the cause.")
     if result.prompt:
         lines.append(f"The step belongs to my message: {result.prompt}")
-    diff = [line for file in result.files for line in diff_lines(file)]
-    if (rest := len(diff) - _MAX_DIFF_LINES) > 0:
-        diff[_MAX_DIFF_LINES:] = [f"… {rest} more lines"]
-    return [*lines, "Its changes:", "```diff", *diff, "```"]
+    lines += ["Its changes:", "```diff", result.diff, "```"]
+    if result.has_more_diff:
+        lines.append(f"This is the beginning of the changes of {len(result.files)} file(s).")
+    return lines

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from kimi_tui.base.frozen import frozen
-from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.base.terminal_text import sanitize, sanitize_code_line, sanitize_line
 from kimi_tui.frontend.number_format import format_cost, format_duration
 from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr, tr_n, translate_message
@@ -136,7 +136,7 @@ def _headline(attempt: Attempt) -> str:
 def _diff_lines(result: AttemptChanges) -> list[str]:
     lines: list[str] = []
     for file in result.files:
-        lines += map(sanitize_line, diff_lines(file))
+        lines += map(sanitize_code_line, diff_lines(file))
         if file.no_diff and not file.is_on_request:
             lines.append(translate_message(file.no_diff))
     return lines
@@ -182,7 +182,9 @@ def detail_lines(attempt: Attempt) -> list[str]:
         check = sanitize_line(attempt.check)
         lines.append(tr("Check {command}: {result}", command=check, result=verdict_text(attempt.verdict)))
     if attempt.check_output:
-        lines += [f"  {sanitize_line(line)}" for line in translate_message(attempt.check_output).splitlines()]
+        lines += [
+            f"  {sanitize_code_line(line)}" for line in translate_message(attempt.check_output).splitlines()
+        ]
     if attempt.is_copy:
         lines.append(tr("It ran in a copy of the files, at another path."))
     return lines

@@ -2,10 +2,9 @@
 
 from typing import Literal, assert_never
 
-from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.base.terminal_text import sanitize_code_line, sanitize_line
 from kimi_tui.i18n.translate import tr, tr_n
 from kimi_tui.wire.bisect import BisectProgress, BisectResult
-from kimi_tui.wire.compared_lines import diff_lines
 
 _MAX_DIFF_LINES = 40
 _MAX_OUTPUT_LINES = 10
@@ -51,7 +50,7 @@ def result_text(result: BisectResult, *, offers: Offers = "slash") -> tuple[str,
         lines.append(tr("The command ran in copies of the files, at another path."))
     if result.output:
         lines.append(tr("Output where it fails:"))
-        lines += [f"  {sanitize_line(line)}" for line in result.output.splitlines()[-_MAX_OUTPUT_LINES:]]
+        lines += [f"  {sanitize_code_line(line)}" for line in result.output.splitlines()[-_MAX_OUTPUT_LINES:]]
     return bisect_headline(result), "\n".join([*lines, *_offer_lines(result, offers)])
 
 
@@ -86,11 +85,12 @@ def _step_lines(result: BisectResult) -> list[str]:
         lines.append(tr("Step: {label}", label=sanitize_line(result.step.label)))
     if result.prompt:
         lines.append(tr("Prompt: {text}", text=sanitize_line(result.prompt)))
-    diff = [sanitize_line(line) for file in result.files for line in diff_lines(file)]
-    lines += [f"  {line}" for line in diff[:_MAX_DIFF_LINES]]
-    if len(diff) > _MAX_DIFF_LINES:
-        rest = len(diff) - _MAX_DIFF_LINES
-        lines.append("  " + tr_n("… {count} more line", "… {count} more lines", rest))
+    diff = result.diff.splitlines()
+    lines += [f"  {sanitize_code_line(line)}" for line in diff[:_MAX_DIFF_LINES]]
+    if len(diff) > _MAX_DIFF_LINES or result.has_more_diff:
+        total = tr_n("{count} file changed", "{count} files changed", len(result.files))
+        added, removed = sum(it.added for it in result.files), sum(it.removed for it in result.files)
+        lines.append("  " + tr("… {total}, +{added} −{removed}", total=total, added=added, removed=removed))
     return lines
 
 
@@ -106,7 +106,7 @@ def bisect_offers(result: BisectResult) -> list[tuple[str, str]]:
     revert = (f"/revert {number} turn", tr("revert only this step"))
     return [
         *([] if _is_only_yours(result) else [revert]),
-        (f"/diff {number}{after}", tr("show its changes")),
+        (f"/review {number}{after}", tr("show its changes")),
         (f"/timeline {number}", tr("open the checkpoint")),
         ("/bisect --send", tr("send it to the model")),
     ]
@@ -126,7 +126,7 @@ def _shell_offers(result: BisectResult, number: int) -> list[tuple[str, str]]:
     return [
         *([] if _is_only_yours(result) else [revert]),
         (
-            _shell_line("diff", number, *([] if result.until is None else [result.until])),
+            _shell_line("diff", number, *([] if result.until is None else [result.until]), "--patch"),
             tr("show its changes"),
         ),
         (_shell_line("revert", number), tr("open the checkpoint: preview a revert to it")),

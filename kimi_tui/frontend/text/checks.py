@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.base.terminal_text import sanitize_code_line, sanitize_line
 from kimi_tui.frontend.number_format import format_duration
 from kimi_tui.i18n.translate import tr
 from kimi_tui.wire.checks import CheckResult, CheckState, StepCheck
@@ -47,7 +47,7 @@ def check_result_text(result: CheckResult) -> tuple[str, str]:
     if result.timed_out:
         lines.append(tr("The command was ended after {time}.", time=format_duration(result.duration_s)))
     if result.output and result.change != "failed_before":
-        lines += [sanitize_line(line) for line in result.output.splitlines()[-_MAX_OUTPUT_LINES:]]
+        lines += [sanitize_code_line(line) for line in result.output.splitlines()[-_MAX_OUTPUT_LINES:]]
     return headline, "\n".join(lines)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.frontend.text.bisect import result_text
 from kimi_tui.wire.bisect import Bisect, BisectProgress, BisectResult, SendBisectResult, StopBisect
 from kimi_tui.wire.commands import Revert, RunSlash
 from kimi_tui.wire.events import CheckpointCreated, Notification, TurnBegin, TurnEnd
@@ -53,6 +54,33 @@ async def test_a_step_that_made_the_command_pass_is_found(work_dir: Path, data_d
         found = await client.run_command(RunSlash("bisect test -e more.txt"), BisectResult)
     assert (found.outcome, found.step and found.step.id) == ("fail_to_pass", steps["removes"])
     assert {file.path for file in found.files} == {"lib/", "lib/other.txt", "more.txt"}
+
+
+async def test_a_long_diff_is_cut_and_a_change_of_a_long_file_is_shown(
+    work_dir: Path, data_dir: Path
+) -> None:
+    (work_dir / "a_long.txt").write_text(
+        "".join(f"line {number} of a long file\n" for number in range(20_000))
+    )
+    many = "for n in $(seq 500); do seq 30 > many$n.txt; done; sed -i '7777s/.*/bad/' a_long.txt"
+    scripts = (tool_calls(("Bash", {"command": many})), text_reply("done"), text_reply("looking"))
+    async with session(work_dir, data_dir, *scripts) as client:
+        await client.ask("write many files")
+        found = await client.run_command(Bisect("! grep -q bad a_long.txt"), BisectResult)
+        await client.run_command(SendBisectResult(), TurnEnd)
+        prompt = str(client.all(TurnBegin)[-1].user_input)
+    assert [line for line in found.diff.splitlines() if "bad" in line or "7776 " in line] == [
+        "-line 7776 of a long file",
+        "+bad",
+    ]
+    assert found.has_more_diff
+    assert all(file.diff is None for file in found.files)
+    _, body = result_text(found)
+    assert len(body.splitlines()) <= 50
+    assert "   line 7775 of a long file" in body.splitlines()
+    assert "  … 501 files changed, +15001 −1" in body.splitlines()
+    assert len(prompt.splitlines()) <= 420
+    assert "the changes of 501 file(s)" in prompt
 
 
 async def test_exit_code_125_skips_a_checkpoint(work_dir: Path, data_dir: Path) -> None:
