@@ -147,6 +147,12 @@ class BlobStore:
 
         Raises BlobMissing after the last chunk at the latest, so don't use any of them before the end.
         """
+        if (
+            digest not in self._pack_by_list
+            and (content := self._find_verified(digest, digest_of)) is not None
+        ):
+            yield content
+            return
         if (pieces := self._pieces_of(digest)) is None:
             yield self._read_verified(digest, digest_of)
             return
@@ -255,10 +261,15 @@ class BlobStore:
 
     def _read_verified(self, digest: str, name_of: Callable[[bytes], str]) -> bytes:
         """Return a blob whose content matches its name. Raises BlobMissing."""
+        if (content := self._find_verified(digest, name_of)) is None:
+            raise BlobMissing(digest)
+        return content
+
+    def _find_verified(self, digest: str, name_of: Callable[[bytes], str]) -> bytes | None:
         for content in self._copies(digest):
             if name_of(content) == digest:
                 return content
-        raise BlobMissing(digest)
+        return None
 
     def _copies(self, digest: str) -> Iterator[bytes]:
         if (pack := self._pack_with(digest)) is not None:

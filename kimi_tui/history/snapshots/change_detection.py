@@ -40,6 +40,8 @@ class DetectedChanges:
     """Keys of the requested paths before they were read; an empty key for a missing path."""
     attributes: dict[str, FileAttributes | None] = field(default_factory=dict)
     """The unusual attributes of the files that were read, and of changed directories."""
+    hard_links: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Device and inode of the files at paths that have several names."""
     n_read: int = 0
     is_deferred: bool = False
     """Whether some changed files are left to a later capture."""
@@ -145,8 +147,9 @@ def detect_in_paths(
 
     Whatever is known in a directory that doesn't exist any longer is missing, too.
 
-    If a file has several names, only the one listed by its directory has an entry; the others count as
-    missing. Files for which `known_entry` returns an entry aren't read.
+    If a directory finds a file by several names, only the one that it lists has an entry; the others count
+    as missing. Files for which `known_entry` returns an entry aren't read, and the attributes of parent
+    directories only if they have changed.
     """
     detected = DetectedChanges()
     aliases = PathAliases(str(root))
@@ -159,10 +162,15 @@ def detect_in_paths(
         else:
             found = _read_path(absolute_path(root, path), blobs, limits, partial(known_entry, path))
         detected.keys[path], detected.stat_keys[path] = found.key, found.stat_key
+        is_changed = entries.get(path) != found.entry
+        if is_changed:
+            detected.changes[path] = found.entry
         if found.was_read:
             detected.attributes[path] = found.attributes
-        if entries.get(path) != found.entry:
-            detected.changes[path] = found.entry
+        elif (is_changed or path in requested) and _is_folder(found.entry):
+            detected.attributes[path] = _attributes_of_folder(absolute_path(root, path))
+        if found.hard_link is not None:
+            detected.hard_links[path] = found.hard_link
         detected.n_read += 1
     removed = [
         path
@@ -194,8 +202,10 @@ class _PathContent(NamedTuple):
     stat_key: StatKey = ()
     """The key before reading."""
     attributes: FileAttributes | None = None
-    """The unusual attributes of a file or directory, if it was read."""
+    """The unusual attributes of a file, if it was read."""
     was_read: bool = False
+    hard_link: tuple[int, int] | None = None
+    """Device and inode of a file that has several names."""
 
 
 def _read_path(
@@ -206,16 +216,16 @@ def _read_path(
         info = os.lstat(path)
         mode, key = stat.S_IMODE(info.st_mode), key_of(info)
         if stat.S_ISDIR(info.st_mode):
-            attributes = read_attributes(path, info)
-            return _PathContent(Entry("folder", mode, 0, ""), (info.st_mode,), key, attributes, was_read=True)
+            return _PathContent(Entry("folder", mode, 0, ""), (info.st_mode,), key)
         if stat.S_ISLNK(info.st_mode):
             return _PathContent(Entry("link", 0o777, 0, os.readlink(path)), key, key)  # noqa: PTH115
         if not stat.S_ISREG(info.st_mode):
             return _PathContent(Entry("omitted", mode, 0, "not a regular file"), key, key)
+        hard_link = (info.st_dev, info.st_ino) if info.st_nlink > 1 else None
         if (entry := known_entry(key)) is not None:
-            return _PathContent(entry, stable_key(key), key)
+            return _PathContent(entry, stable_key(key), key, hard_link=hard_link)
         content = store_content(path, limits.file, key, blobs)
-        return _PathContent(content.entry, content.key, key, content.attributes, was_read=True)
+        return _PathContent(content.entry, content.key, key, content.attributes, True, hard_link)
     except (FileNotFoundError, NotADirectoryError):
         return _PathContent()
 

@@ -333,18 +333,19 @@ class FileHistory:
         items = [item for item in items if item.path not in rejected]
         # Only the selected paths are scanned: other changes since the plan are left to the next capture.
         reachable = self._executor.reachable_paths(path for item in items for path in item.paths)
-        stat_keys = self._capture.capture(self.default_author(), paths=reachable).stat_keys
-        self._is_complete = False
-        self._target = plan.target
-        try:
-            outcome = self._executor.execute(
-                items, recorder or self, current_entries=self._capture.entries, stat_keys=stat_keys
-            )
-        finally:
-            self._target = ""
-        self._is_complete = True
-        outcome = replace(outcome, failed=(*outcome.failed, *rejected.items()))
-        return outcome, self._capture.capture(self._revert, paths=())
+        with self._capture.keeping_unpacked():
+            stat_keys = self._capture.capture(self.default_author(), paths=reachable).stat_keys
+            self._is_complete = False
+            self._target = plan.target
+            try:
+                outcome = self._executor.execute(
+                    items, recorder or self, current_entries=self._capture.entries, stat_keys=stat_keys
+                )
+            finally:
+                self._target = ""
+            self._is_complete = True
+            outcome = replace(outcome, failed=(*outcome.failed, *rejected.items()))
+            return outcome, self._capture.capture(self._revert, paths=())
 
     def _changed_since(self, state: str | None, items: Iterable[PlanItem]) -> list[str]:
         """Return the paths of `items` that were different in `state`."""

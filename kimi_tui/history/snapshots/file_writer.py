@@ -189,18 +189,19 @@ class AtomicFileWriter:
 
     def _write_sparse(self, file: int, entry: Entry) -> None:
         """Write a content to an empty file. Long runs of zeros become holes, which take no space."""
-        position = 0
+        position, ends_in_hole = 0, False
         for chunk in self._blobs.iter_chunks(entry.ref):
             blocks = [chunk]
             if _ZEROS in chunk:
                 blocks = [chunk[start : start + _HOLE] for start in range(0, len(chunk), _HOLE)]
             for block in blocks:
-                if block == _ZEROS:
+                ends_in_hole = block == _ZEROS
+                if ends_in_hole:
                     os.lseek(file, _HOLE, os.SEEK_CUR)
                 else:
                     write_all(self._fs, file, block)
             position += len(chunk)
-        if os.fstat(file).st_size != position:
+        if ends_in_hole:
             self._fs.truncate(file, position)
 
     def sync(self) -> None:

@@ -138,10 +138,9 @@ class PlanExecutor:
         uid = new_uid()
         items = list(items)
         attributes = {item.path: item.attributes for item in items if item.attributes is not None}
-        steps = _number_steps(uid, *_split_items(items), attributes)
         carried = {item.path: item.carried_to for item in items if item.carried_to}
         kept = {item.path: item.kept_at for item in items if item.kept_at}
-        steps = _add_destinations(steps, carried, kept)
+        steps = _number_steps(uid, *_split_items(items), attributes, carried=carried, kept=kept)
         if not steps:
             return ExecutionResult()
         make_private_dir(self._journals)
@@ -157,7 +156,10 @@ class PlanExecutor:
                     for step in steps
                 ),
             ).in_place
-            steps = [replace(step, in_place=(step.renamed_from or step.path) in in_place) for step in steps]
+            steps = [
+                replace(step, in_place=True) if (step.renamed_from or step.path) in in_place else step
+                for step in steps
+            ]
             whole_folders = _whole_folders(steps, current_entries)
             intention = {
                 "root": str(self._root),
@@ -343,6 +345,10 @@ def _number_steps(
     changes: Iterable[_PathChange],
     renames: Renames,
     attributes: Mapping[str, FileAttributes],
+    *,
+    carried: Mapping[str, str],
+    kept: Mapping[str, str],
+    in_place: Collection[str] = (),
 ) -> list[PlanStep]:
     changes = list(changes)
     entries = {path: now for path, now, _ in changes}
@@ -353,21 +359,15 @@ def _number_steps(
             now,
             then,
             f"{new_temporary_name(uid)}-{number}",
+            in_place=path in in_place,
             renamed_from=renames.get(path, ""),
             source=entries.get(renames.get(path, "")),
             renamed_to=new_names.get(path, ""),
+            carried_to=carried.get(path, ""),
+            kept_at=kept.get(path, ""),
             attributes=attributes.get(path),
         )
         for number, (path, now, then) in enumerate(changes)
-    ]
-
-
-def _add_destinations(
-    steps: Iterable[PlanStep], carried: Mapping[str, str], kept: Mapping[str, str]
-) -> list[PlanStep]:
-    return [
-        replace(step, carried_to=carried.get(step.path, ""), kept_at=kept.get(step.path, ""))
-        for step in steps
     ]
 
 
@@ -447,11 +447,15 @@ def _read_journal(journal: Path, root: Path) -> _Journal | None:
             str(path): FileAttributes.from_json(fields)
             for path, fields in record.get("attributes", {}).items()
         }
-        numbered = _number_steps(journal.stem, recorded, record.get("renames", {}), attributes)
-        steps = [
-            replace(step, in_place=step.path in in_place)
-            for step in _add_destinations(numbered, record.get("carried", {}), record.get("kept", {}))
-        ]
+        steps = _number_steps(
+            journal.stem,
+            recorded,
+            record.get("renames", {}),
+            attributes,
+            carried=record.get("carried", {}),
+            kept=record.get("kept", {}),
+            in_place=in_place,
+        )
         folders = {str(path): int(mode) for path, mode in record.get("read_only_folders", {}).items()}
         whole_folders = list(map(str, record.get("whole_folders", ())))
         return _Journal(str(record.get("session", "")), steps, folders, whole_folders)

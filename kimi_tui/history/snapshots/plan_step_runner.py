@@ -28,6 +28,16 @@ Phase = Literal[
     "modes",
 ]
 _PHASES: tuple[Phase, ...] = get_args(Phase)
+_FOLDER_PHASES: frozenset[Phase] = frozenset(
+    {
+        "remove directories",
+        "remove left directories",
+        "make directories",
+        "remove emptied directories",
+        "modes",
+    }
+)
+"""Phases that only concern directories."""
 _BATCH_FILES = 16
 """With this many files, all of them are synced together, along with other data on the same file system."""
 _THREADS = 8
@@ -120,9 +130,12 @@ class PlanStepRunner:
         failed: dict[str, str] = {}
         ordered = sorted(steps, key=lambda step: step.path)
         last = _last_steps(ordered)
+        concerns_folders = any("folder" in {kind_of(step.now), kind_of(step.then)} for step in ordered)
         with self._target.open_writer() as writer:
             make_writable(writer, self._read_only_folders)
             for phase in _PHASES:
+                if phase in _FOLDER_PHASES and not concerns_folders:
+                    continue
                 remaining = [step for step in ordered if step.path not in failed]
                 if phase in {"remove", "overwrite", "put"}:
                     remaining = [step for step in remaining if step.path not in last]

@@ -6,7 +6,7 @@ extended attributes. A file that is created again gets those that this user may 
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,9 +46,10 @@ Attributes = Mapping[str, FileAttributes | None]
 
 def read_attributes(file: int | str, info: os.stat_result) -> FileAttributes | None:
     """Return the unusual attributes of a file or directory with the stat data `info`; None if it has none."""
+    names = extended_attributes(file)
     n_names = 1 if stat.S_ISDIR(info.st_mode) else info.st_nlink
-    extended = _read_extended(file)
-    if n_names <= 1 and not extended and (info.st_uid, info.st_gid) == (os.geteuid(), os.getegid()):
+    extended = _read_extended(file, names) if names else {}
+    if not extended and n_names <= 1 and (info.st_uid, info.st_gid) == (os.geteuid(), os.getegid()):
         return None
     return FileAttributes(info.st_uid, info.st_gid, n_names, extended)
 
@@ -87,9 +88,9 @@ def _may_set_extended(name: str) -> bool:
     return hasattr(os, "setxattr") and (os.geteuid() == 0 or name.startswith(_OF_USER))
 
 
-def _read_extended(file: int | str) -> dict[str, bytes]:
+def _read_extended(file: int | str, names: Iterable[str]) -> dict[str, bytes]:
     values: dict[str, bytes] = {}
-    for name in extended_attributes(file):
+    for name in names:
         try:
             if isinstance(file, int):
                 values[name] = os.getxattr(file, name)

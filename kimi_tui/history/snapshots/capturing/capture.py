@@ -2,7 +2,8 @@
 
 import os
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -15,7 +16,7 @@ from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.history.snapshots.capturing.capture_result import CaptureResult
 from kimi_tui.history.snapshots.capturing.change_watcher import ChangeWatcher
 from kimi_tui.history.snapshots.capturing.known_paths import KnownPaths
-from kimi_tui.history.snapshots.capturing.other_names import add_other_names
+from kimi_tui.history.snapshots.capturing.other_names import find_other_names
 from kimi_tui.history.snapshots.capturing.partial_coverage import PartialCoverage
 from kimi_tui.history.snapshots.capturing.path_scanner import PathScanner
 from kimi_tui.history.snapshots.capturing.state_recorder import StateRecorder
@@ -72,6 +73,7 @@ class Capture:
         self._unreadable: dict[str, str] = {}
         self._coverage = PartialCoverage(store.work_dir, retry_s=limits.retry_scan_s)
         self._states = StateRecorder(store, self._known_paths, self._coverage)
+        self._keeps_unpacked = False
         self._watcher = ChangeWatcher([absolute_path(store.work_dir, start) for start in ("", *added_dirs)])
 
     @property
@@ -164,19 +166,15 @@ class Capture:
         if paths is not None and (
             self._states.head is not None or not self._known_paths.is_complete or self.partial_coverage_reason
         ):
-            paths = add_other_names(self._root, paths, self._states.entries)
-            detected = detect_in_paths(
-                self._root,
-                paths,
-                entries=self._states.entries,
-                blobs=self._store.blobs,
-                limits=self._limits,
-                known_entry=partial(self._known_entry, written),
-            )
+            paths, known_entry = set(paths), partial(self._known_entry, written)
+            detected = self._detect_in_paths(paths, known_entry)
+            if others := find_other_names(self._root, paths, detected.hard_links, self._states.entries):
+                paths |= others
+                detected = self._detect_in_paths(paths, known_entry)
             if not author.is_tool:
                 self._attribute_unseen(detected)
             if self._strays is not None:
-                self._strays |= {path for path in (*paths, *detected.changes) if self._key(path) is None}
+                self._strays |= {path for path in {*paths, *detected.changes} if self._key(path) is None}
             self._known_paths.add(paths, detected)
             later = _separate_later_changes(detected, planned, renames)
             self._states.renames = renames
@@ -235,6 +233,16 @@ class Capture:
             return self._record(author, None, detected, always=always or self._states.head is None)
         finally:
             self._states.likely_renames = NO_RENAMES
+
+    @contextmanager
+    def keeping_unpacked(self) -> Iterator[None]:
+        """Pack the stat data only at the end, since several captures of the same paths follow."""
+        self._keeps_unpacked = True
+        try:
+            yield
+        finally:
+            self._keeps_unpacked = False
+            self._stat_cache.pack()
 
     def close(self) -> None:
         """Save the stat cache for the next session. Raises OSError."""
@@ -353,18 +361,24 @@ class Capture:
             self._stat_cache, self._strays = StatCache(), None
             raise
         finally:
-            self._stat_cache.pack()
+            if not self._keeps_unpacked:
+                self._stat_cache.pack()
+
+    def _detect_in_paths(
+        self, paths: Collection[str], known_entry: Callable[[str, StatKey], Entry | None]
+    ) -> DetectedChanges:
+        return detect_in_paths(
+            self._root,
+            paths,
+            entries=self._states.entries,
+            blobs=self._store.blobs,
+            limits=self._limits,
+            known_entry=known_entry,
+        )
 
     def _detect_strays(self, strays: set[str], detected: DetectedChanges) -> DetectedChanges:
         if strays:
-            more = detect_in_paths(
-                self._root,
-                strays,
-                entries=self._states.entries,
-                blobs=self._store.blobs,
-                limits=self._limits,
-                known_entry=self._known_stray,
-            )
+            more = self._detect_in_paths(strays, self._known_stray)
             detected.changes |= {path: entry for path, entry in more.changes.items() if path in strays}
             self._stray_keys = {path: more.keys[path] for path in strays}
         return detected
