@@ -86,13 +86,13 @@ def engine_options(agent_options: AgentOptions) -> EngineOptions:
 
 
 def _parse_thinking(value: bool | ThinkingEffort | None) -> ThinkingEffort | None:
-    """Return the thinking effort that `value` means. Raises UsageError if it isn't one."""
+    """Return the thinking level that `value` means. Raises UsageError if it isn't one."""
     if value is None:
         return None
     effort = parse_thinking_effort(value)
     if effort is None:
         raise UsageError(
-            msg("Invalid thinking effort “{value}”.", value=value),
+            msg("Invalid thinking level “{value}”.", value=value),
             hint=msg("Use one of {names}.", names=", ".join(THINKING_EFFORTS)),
         )
     return effort

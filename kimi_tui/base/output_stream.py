@@ -40,7 +40,7 @@ class OutputStream:
         self._idle = asyncio.Event()
         self._ended = asyncio.Event()
         self.broken = asyncio.Event()
-        """Set when the stream can't be written any longer."""
+        """Set when the stream can no longer be written."""
         self.error: OSError | None = None
         """The error that broke the stream."""
         threading.Thread(target=self._write_all, daemon=True).start()

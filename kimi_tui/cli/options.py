@@ -245,7 +245,7 @@ class CliOptions:
 
     @property
     def thinking_effort(self) -> ThinkingEffort | None:
-        """Requested thinking effort, if any."""
+        """Requested thinking level, if any."""
         if self.thinking is None:
             return self.thinking_level
         return "high" if self.thinking else "off"

@@ -86,7 +86,7 @@ class MessageHistory:
 
     @property
     def n_settled(self) -> int:
-        """Number of messages, from the first, that can't change any longer."""
+        """Number of messages, from the first, that can no longer change."""
         return self._first_result
 
     @property

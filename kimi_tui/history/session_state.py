@@ -144,7 +144,7 @@ def push_undo(
 
 
 def forget_attempts(state: SessionState, numbers: Container[int] | None = None) -> SessionState:
-    """Return the state after these attempts, or all, were removed: others may get the same numbers."""
+    """Return the state without these attempts, or without any. Their numbers may be used again."""
 
     def keep(adopted: tuple[AdoptedAttempt, ...]) -> tuple[AdoptedAttempt, ...]:
         return tuple(each for each in adopted if numbers is not None and each.number not in numbers)

@@ -67,7 +67,7 @@ class ChatProvider(Protocol):
         ...
 
     def with_thinking(self, effort: ThinkingEffort) -> "ChatProvider":
-        """Return this provider with another thinking effort. Models that can't think ignore it."""
+        """Return this provider with another thinking level. Models that can't think ignore it."""
         ...
 
     async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:

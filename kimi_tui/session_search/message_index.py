@@ -424,7 +424,7 @@ def _add_message(
 
 
 def _removed_share(database: sqlite3.Connection) -> float:
-    """Return the part of the messages whose segment doesn't exist any longer."""
+    """Return the part of the messages whose segment no longer exists."""
     (total,) = database.execute("SELECT COALESCE(MAX(id), 0) FROM messages").fetchone()
     if not total:
         return 0.0

@@ -29,7 +29,7 @@ class RuntimeSettings:
 
     @property
     def chat_provider(self) -> ChatProvider:
-        """The provider, set to the thinking effort.
+        """The provider, set to the thinking level.
 
         Raises: ModelNotSet.
         """

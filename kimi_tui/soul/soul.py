@@ -137,7 +137,7 @@ class Soul:
             await self._run_steps()
         finally:
             self._dmailbox.pop_pending()  # from a step that failed
-            await self._deliver_steers()  # no step is left to send them: the next turn does
+            await self._deliver_steers()  # no step follows, so the next turn sends them
 
     async def compact(self, focus: str = "") -> bool:
         """Compact the conversation outside of a turn, with a summary that emphasizes `focus`.

@@ -21,7 +21,7 @@ class MCPLoadingEnd:
 
 
 CacheMissCause = Literal["model", "thinking", "tools", "conversation", "idle", "server"]
-"""What changed since the request before: the model, its thinking effort, the system prompt or tools, or the
+"""What changed since the request before: the model, its thinking level, the system prompt or tools, or the
 conversation (a revert or a compaction). `idle`: more than five minutes passed. `server`: nothing changed.
 """
 

@@ -176,7 +176,7 @@ class PlannedFile:
     is_on_request: bool = False
     """Whether its diff and hunks are missing because they are sent only on request, by ReadPlannedFile."""
     is_saved: bool = False
-    """Whether the current content has changes of the user's that can be replaced. The checkpoint `saved_in`
+    """Whether the current content has changes by the user that can be replaced. The checkpoint `saved_in`
     of the plan then contains it.
     """
 

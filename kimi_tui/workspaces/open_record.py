@@ -99,7 +99,7 @@ class OpenRecords:
         return unused
 
     def left_by_killed_processes(self) -> list[OpenRecord]:
-        """Return the records of processes that don't run any longer, oldest first."""
+        """Return the records of processes that no longer run, oldest first."""
         left = []
         for folder in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():
             try:

@@ -28,7 +28,7 @@ def why(
         str | None,
         typer.Option("--session", "-S", metavar="ID", help="Use only the records of session ID."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show who wrote a line of a file, with the prompt, step, model, command, cost and date."""
     parsed = parse_location(location)

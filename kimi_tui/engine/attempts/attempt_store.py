@@ -102,7 +102,7 @@ class AttemptStore:
         """Return attempts. Raises UsageError for one that doesn't exist or hasn't ended."""
         stored = self.read_all()
         if not numbers:
-            raise UsageError("No attempt was named.", hint="/attempts --list lists them.")
+            raise UsageError("No attempt specified.", hint="/attempts --list lists them.")
         selected = []
         for number in dict.fromkeys(numbers):
             if number not in stored:

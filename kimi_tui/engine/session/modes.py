@@ -65,7 +65,7 @@ class Modes:
             self._sender.send(StatusUpdate(plan_mode=True))
 
     def set_thinking(self, effort: ThinkingEffort) -> None:
-        """Use another thinking effort, from the next step on."""
+        """Use another thinking level, from the next step on."""
         self._runtime_settings.requested_effort = effort
         self._handle_change()
 

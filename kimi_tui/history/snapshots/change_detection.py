@@ -145,7 +145,7 @@ def detect_in_paths(
 ) -> DetectedChanges:
     """Read the entries at `paths` and their parent directories, and store the contents. Raises OSError.
 
-    Whatever is known in a directory that doesn't exist any longer is missing, too.
+    Whatever is known in a directory that no longer exists is missing, too.
 
     If a directory finds a file by several names, only the one that it lists has an entry; the others count
     as missing. Files for which `known_entry` returns an entry aren't read, and the attributes of parent

@@ -48,7 +48,7 @@ class MeteredProvider:
         return self._provider.model_name
 
     def with_thinking(self, effort: ThinkingEffort) -> "MeteredProvider":
-        """Return this provider with another thinking effort."""
+        """Return this provider with another thinking level."""
         return MeteredProvider(self._provider.with_thinking(effort), self._gate, self._model)
 
     async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:

@@ -1,4 +1,4 @@
-"""Values of OpenAI's `reasoning_effort` for each thinking effort and model.
+"""Values of OpenAI's `reasoning_effort` for each thinking level and model.
 
 Sources: the documentation of `reasoning.effort` in OpenAI's SDK, and Google's documentation of Gemini's
 OpenAI-compatible API. GPT-5.1 and later can stop thinking (`none`). GPT-5 thinks at least `minimal`ly, codex

@@ -78,7 +78,7 @@ class CommandDialogs(Protocol):
         ...
 
     async def choose_model(self, session: SessionInfo) -> ModelChoice | None:
-        """Let the user choose a model and its thinking effort; return None if they cancel."""
+        """Let the user choose a model and its thinking level; return None if they cancel."""
         ...
 
     async def choose_theme(self) -> str | None:

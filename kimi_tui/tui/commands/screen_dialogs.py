@@ -58,7 +58,7 @@ class ScreenDialogs:
         )
 
     async def choose_model(self, session: SessionInfo) -> ModelChoice | None:
-        """Let the user choose a model and its thinking effort; return None if they cancel."""
+        """Let the user choose a model and its thinking level; return None if they cancel."""
         return await self._screen.app.push_screen_wait(ModelPicker(session, key_labels=self._key_labels))
 
     async def choose_theme(self) -> str | None:

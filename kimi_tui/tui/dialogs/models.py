@@ -20,14 +20,14 @@ from kimi_tui.wire.session import ModelDetails, SessionInfo
 
 @frozen
 class ModelChoice:
-    """A chosen model, and the thinking effort if the user changed it."""
+    """A chosen model, and the thinking level if the user changed it."""
 
     name: str
     effort: ThinkingEffort | None = None
 
 
 class ModelPicker(FilterDialog[ModelChoice]):
-    """Returns the chosen model and thinking effort, or None if the user closed the dialog."""
+    """Returns the chosen model and thinking level, or None if the user closed the dialog."""
 
     BINDINGS = bindings(MODEL_PICKER_KEYS)
 

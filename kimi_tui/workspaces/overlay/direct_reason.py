@@ -54,7 +54,7 @@ def find_split_links(effects: Sequence[PathEffect]) -> str:
 
 
 def _has_unknown_names(effects: Sequence[PathEffect]) -> bool:
-    """Return whether a file has more names in the layer than effects: the command linked an existing file."""
+    """Return whether a file has hard links that aren't effects: the command linked an existing file."""
     names: Counter[tuple[int, int]] = Counter()
     n_links: dict[tuple[int, int], int] = {}
     for effect in effects:

@@ -86,9 +86,7 @@ class LayerPool:
     async def _mount(
         self, roots: Sequence[str], prepared: Mapping[str, str] = NOTHING_PREPARED
     ) -> MountedLayer:
-        problem: ViewUnavailable | OSError = ViewUnavailable(
-            msg("no directory for private changes was found")
-        )
+        problem: ViewUnavailable | OSError = ViewUnavailable(msg("no directory for workspaces was found"))
         for parent in await asyncio.to_thread(layer_parents, self._folder, roots):
             folder = self._records.create_folder()
             layer = Layer(str(layer_folder(parent, folder.name)), self._client.mode, tuple(roots))

@@ -255,7 +255,7 @@ class LayerReader:
     def _find_moved_files(self) -> None:
         """Find where files come from that were copied from another path: the command moved or linked them.
 
-        If their original isn't there any longer, it was removed or replaced during the command.
+        If their original is gone, it was removed or replaced during the command.
         """
         replaced = {
             path: effect.before

@@ -1,4 +1,4 @@
-"""Directories of the user's that aren't writable, and are made so while a commit changes entries in them."""
+"""Read-only directories of the user, made writable while a commit changes entries in them."""
 
 import os
 import stat

@@ -90,7 +90,7 @@ class MountedView:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the namespace doesn't exist any longer."""
+        """Whether the namespace no longer exists."""
         return self._ended.done()
 
     @property
@@ -172,7 +172,7 @@ class MountedView:
             self._ended.set_result(int(message["status"]))
 
     def _end(self) -> None:
-        """Answer what the supervisor won't answer any longer."""
+        """Answer the requests that the supervisor no longer answers."""
         self._answers.put_nowait({})
         if not self._ended.done():
             self._ended.set_result(-SIGKILL)

@@ -39,7 +39,7 @@ class PathScanner:
     def run(self, paths: Collection[str]) -> Scan:
         """Look at `paths` and the directories above them. Raises ScanCanceled.
 
-        Known paths in a directory that doesn't exist any longer are reported as missing.
+        Known paths in a directory that no longer exists are reported as missing.
         """
         todo = {*paths}
         todo |= {folder for path in paths for folder in parents_of(path)}

@@ -104,8 +104,8 @@ class PathHistories:
 
     current: dict[str, PathHistory] = field(default_factory=dict)
     replaced: list[tuple[str, PathHistory]] = field(default_factory=list)
-    """The histories of what doesn't exist any longer since something else was renamed to its path, with that
-    path.
+    """The histories of files that no longer exist because something else was renamed to their path, with
+    that path.
     """
     changes_by_others: list[EntryChanges] = field(default_factory=list)
     """What others than the agent changed, and reverts, by record, oldest first; without regard to renames."""
