@@ -1,7 +1,6 @@
 """YAML documents whose keys and values know their line numbers, for error messages."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
@@ -9,13 +8,14 @@ from typing import NamedTuple
 import yaml
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 
 _NULL_TAG = "tag:yaml.org,2002:null"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocatedText:
     """A scalar as written (`0.10` stays `0.10`), with its location."""
 
@@ -33,7 +33,7 @@ class _Entry(NamedTuple):
     node: yaml.Node
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocatedMapping:
     """A mapping with its location."""
 

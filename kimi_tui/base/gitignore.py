@@ -3,13 +3,13 @@
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.safe_regex import FOLDERS, NAME_PART, join_atomic
 
 VCS_FOLDERS = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
@@ -43,7 +43,7 @@ class IgnoreFile:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IgnoreRules:
     """Ignore files that apply in a directory. No ignore files apply outside of repositories."""
 

@@ -4,12 +4,13 @@ import asyncio
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.agentspec.spec import KIMI_CLI_AGENT
 from kimi_tui.base.errors import EngineLost, KimiTuiError
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.cli.bootstrap import EngineSetup
 from kimi_tui.cli.resident_options import ClientTraits, to_engine_options
@@ -73,7 +74,7 @@ async def serve_in_running_engine(
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _EngineRestarter:
     """Starts the engine again for a client whose session it ran."""
 

@@ -1,13 +1,13 @@
 """Validation of merged settings, some of which can be skipped."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.frozen import frozen
 from kimi_tui.config.key_location import KeyPath
 from kimi_tui.config.kimi_cli_compat import can_be_from_kimi_cli, is_from_kimi_cli
 from kimi_tui.config.raw_config import RawConfig
@@ -24,7 +24,7 @@ THEME_KEY: KeyPath = ("theme",)
 """The app uses another theme and names the problem, so that it starts and other modes work."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ValidatedSettings:
     """Settings, and the keys that were skipped to obtain them."""
 

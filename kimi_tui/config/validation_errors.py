@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from types import UnionType
 from typing import Any, get_args
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.config.config_source import ConfigSource
@@ -24,7 +25,7 @@ UNKNOWN_KEY = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 """Types of pydantic's errors for a key that a table doesn't have."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfigProblem:
     """A problem in the config."""
 

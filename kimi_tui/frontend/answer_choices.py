@@ -1,9 +1,10 @@
 """Answers to a permission request."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.wire.events import ApprovalAnswer
@@ -28,7 +29,7 @@ RESPONSES: dict[ChoiceId, ApprovalAnswer] = {
 """Wire responses of the choices that answer immediately. The other choices ask for text first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerChoice:
     """One possible answer. Its texts are English until they are shown."""
 

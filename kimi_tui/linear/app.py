@@ -9,11 +9,11 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.config.startup_settings import NotifyMode
@@ -48,7 +48,7 @@ _DOUBLE_PRESS_S = 3.0
 _SHUTDOWN_TIMEOUT_S = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LinearOptions:
     """Options of linear mode."""
 

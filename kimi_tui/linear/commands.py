@@ -3,10 +3,10 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.base.thinking_effort import parse_thinking_effort
 from kimi_tui.frontend.fleet.progress import database_of, find_fleets, read_progress
@@ -51,7 +51,7 @@ _MAX_SESSIONS = 20
 _MATCH_LENGTH = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinearCommand:
     """A command. `run` receives the text after the command's name."""
 

@@ -1,9 +1,10 @@
 """Forms for elicitation requests: questions for the user, and the values parsed from the answers."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.wire.requests import Question, QuestionOption
 
@@ -23,7 +24,7 @@ OMITTED = object()
 """Returned by `FormField.parse` if the user skips the field."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FormField:
     """A field of the form."""
 

@@ -2,9 +2,9 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.mcp.server_features import PromptArgument
@@ -41,7 +41,7 @@ def parse_prompt_arguments(text: str, arguments: Sequence[PromptArgument], *, co
     return given
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PartialArgument:
     """The argument being typed at the end of the input."""
 

@@ -1,8 +1,8 @@
 """Monitor of cache misses: requests whose beginning the model's server should have found in its cache."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import Message
 from kimi_tui.base.thinking_effort import ThinkingEffort
 from kimi_tui.base.token_usage import TokenUsage
@@ -17,7 +17,7 @@ _CACHE_LIFETIME_S = 300.0
 """The shortest time for which the servers of Anthropic, Kimi and OpenAI document that they keep a request."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ObservedRequest:
     """The parts of a request on which its cache entry depends."""
 

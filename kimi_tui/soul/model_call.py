@@ -5,10 +5,10 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from kimi_tui.base.content_parts import ContentPart
 from kimi_tui.base.errors import APIEmptyResponseError, EmptyAtOutputLimit
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.logging import log_event
 from kimi_tui.base.message import Message, ToolCall, ToolCallPart
 from kimi_tui.base.message_text import msg
@@ -23,7 +23,7 @@ from kimi_tui.wire.events import StepRetry
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelResponse:
     """A model's complete response."""
 
@@ -46,7 +46,7 @@ class ResponseInterrupted(Exception):
         self.partial = partial
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ModelCall:
     """A request to a model."""
 

@@ -1,11 +1,11 @@
 """Task: delegates work to a sub-agent."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from pydantic import Field
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure
@@ -14,7 +14,7 @@ from kimi_tui.wire.events import ToolReturn
 _MAX_TIMEOUT_S = 86_400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class TaskAssignment:
     """Work for a sub-agent."""
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kimi_tui.base.frozen import frozen
+
 EffectKind = Literal["write", "delete", "folder", "attributes"]
 """What happens to a path.
 
@@ -61,7 +63,7 @@ class PathState:
         return stat.S_ISLNK(self.mode)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PathEffect:
     """What a command did to one path."""
 
@@ -84,7 +86,7 @@ class PathEffect:
     """Why the command may have seen another state of the path than the current one; empty if it can't."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effects:
     """The effects of the commands in a workspace, sorted by path: a directory is before its members."""
 
@@ -98,7 +100,7 @@ class Effects:
         return {effect.path: effect for effect in self.items}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CommitItem:
     """The plan for one effect."""
 
@@ -109,7 +111,7 @@ class CommitItem:
     """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommitPlan:
     """What a commit will do."""
 
@@ -131,7 +133,7 @@ class CommitPlan:
         return tuple(item for item in self.items if item.conflict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommitResult:
     """What a commit did."""
 

@@ -2,10 +2,11 @@
 
 import json
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_uid
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.base.process_groups import is_other_process_alive, process_mark
@@ -15,7 +16,7 @@ _RECORD = "record.json"
 _PROCESS = "process"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class WorkspaceOwner:
     """The purpose of an open workspace."""
 
@@ -32,7 +33,7 @@ class WorkspaceOwner:
         return cls(author=ChangeAuthor(), is_allowed=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class OpenRecord:
     """Record of one open workspace."""
 

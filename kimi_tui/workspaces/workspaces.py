@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.workspaces.checkpoint.copied_view import CopiedView
@@ -39,7 +39,7 @@ BackendChoice = Literal["auto", "overlayfs", "none"]
 """Setting of the user's. `auto` is the best backend that works here."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class WorkspaceStatus:
     """How commands run."""
 

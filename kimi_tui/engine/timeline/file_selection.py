@@ -1,8 +1,7 @@
 """The files of a plan that a command selects."""
 
-from dataclasses import dataclass
-
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.timeline.revert_messages import display_item_path
 from kimi_tui.history.snapshots.plan import Plan, PlanItem
@@ -11,7 +10,7 @@ from kimi_tui.wire.commands import Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.timeline import FileChoice
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileSelection:
     """What a command changes, by the paths that a plan shows. Slashes at their end don't matter."""
 

@@ -6,9 +6,11 @@ The format is that of https://git-scm.com/docs/gitrepository-layout. The "reftab
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
+
+from kimi_tui.base.frozen import frozen
 
 _MAX_BYTES = 4 << 20
 """Larger files are skipped."""
@@ -18,7 +20,7 @@ _HEADS = "refs/heads/"
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GitState:
     """State of a repository. Commits are hashes."""
 

@@ -5,12 +5,12 @@ import logging
 import os
 import stat
 from collections.abc import Collection
-from dataclasses import dataclass
 from errno import EEXIST, ENOTEMPTY
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.history.filesystem import write_all
 from kimi_tui.history.snapshots.attributes.file_attributes import FileAttributes
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
@@ -28,7 +28,7 @@ _HOLE = 64 * 1024
 _ZEROS = bytes(_HOLE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WriteTarget:
     """A working directory, and how to write to it."""
 

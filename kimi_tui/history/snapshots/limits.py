@@ -1,11 +1,11 @@
 """Limits of snapshots: which files are covered, and how long and how much is stored."""
 
-from dataclasses import dataclass
+from kimi_tui.base.frozen import frozen
 
 MB = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SnapshotLimits:
     """Limits of snapshots. Sizes are in bytes of content, uncompressed unless stated otherwise."""
 

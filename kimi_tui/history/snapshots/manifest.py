@@ -22,6 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.filesystem import APPEND_FLAGS, LOCAL_FILE_SYSTEM, FileSystem, sync_folder, write_all
 from kimi_tui.history.snapshots.attributes.file_attributes import Attributes, FileAttributes
@@ -63,7 +64,7 @@ class ManifestMissing(Exception):
         """Whether it was deleted to free space."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Manifest:
     """One record."""
 

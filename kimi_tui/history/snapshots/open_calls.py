@@ -2,10 +2,11 @@
 
 import contextlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_uid
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
@@ -15,7 +16,7 @@ HEARTBEAT_S = 1.0
 _TOLERANCE_S = 2.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InterruptedCall:
     """A call that is running, or was running when its process was killed."""
 

@@ -11,8 +11,8 @@ exactly what its call wrote.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.manifest import Manifest
 from kimi_tui.history.snapshots.open_calls import InterruptedCall
@@ -24,7 +24,7 @@ RecordedChange = tuple[str, str]
 """The id of a record, and a path in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OtherSessionChanges:
     """The changes in this session's records that other sessions made."""
 

@@ -7,9 +7,10 @@ open would not see it, and it lacks the old one's other names (hard links), owne
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.attributes.file_attributes import extended_attributes
 from kimi_tui.history.snapshots.entry import Entry, absolute_path
@@ -19,7 +20,7 @@ FileChange = tuple[str, Entry | None, Entry | None]
 """A path, its current and its planned entry."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OverwriteChoice:
     """How the files of a plan are written."""
 

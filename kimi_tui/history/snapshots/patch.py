@@ -10,9 +10,9 @@ import hashlib
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.line_matcher import LineMatcher, Opcode
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.deadline import ScanDeadline
@@ -26,7 +26,7 @@ _NOTHING = "0" * 40
 _NO_END = b"\n\\ No newline at end of file\n"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Patch:
     """A patch, complete except for the omitted paths."""
 
@@ -37,7 +37,7 @@ class Patch:
     """Paths that differ but aren't included, and why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Side:
     """A file in one of the states, as git represents it."""
 

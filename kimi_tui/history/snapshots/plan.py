@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.history.snapshots.attributes.file_attributes import FileAttributes
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.wire.timeline import ConflictChoice, WhoChanged
@@ -105,7 +106,7 @@ class PlanItem:
         return self.action != "not covered"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """What a revert from the state `head` to `target` will do."""
 

@@ -13,11 +13,12 @@ import json
 import logging
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_temporary_name, new_uid
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.file_lock import Lock, flock
@@ -48,7 +49,7 @@ _PathChange = tuple[str, Entry | None, Entry | None]
 """A path, its current and its planned entry."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExecutionResult:
     """Result of executing a plan."""
 
@@ -73,7 +74,7 @@ class ResultRecorder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Journal:
     """Content of a write-ahead file."""
 

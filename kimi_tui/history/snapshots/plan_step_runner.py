@@ -3,10 +3,11 @@
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.history.snapshots.attributes.file_attributes import FileAttributes
 from kimi_tui.history.snapshots.dir_handles import PathRejected
 from kimi_tui.history.snapshots.entry import Entry
@@ -47,7 +48,7 @@ Freeing the old content may wait for the disk, or for a network file system, eac
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanStep:
     """The planned change of one path."""
 

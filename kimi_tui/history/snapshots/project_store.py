@@ -7,11 +7,11 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from kimi_tui.base.errors import SessionError
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import make_private_dir, work_dir_key
 from kimi_tui.history.file_lock import Lock, flock
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 _COLLECT_EVERY_S = 86400.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoreUsage:
     """Disk usage of a store in bytes, and its number of states."""
 

@@ -16,20 +16,21 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from kimi_tui.base.frozen import frozen
 
 TodoMark = Literal["pending", "in_progress", "done"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoRead:
     """Read files."""
 
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoEdit:
     """Replace `old`, which occurs once in the file."""
 
@@ -38,7 +39,7 @@ class DemoEdit:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoWrite:
     """Write a whole file."""
 
@@ -46,14 +47,14 @@ class DemoWrite:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoRun:
     """Run a shell command."""
 
     command: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoSearch:
     """Search files for a regular expression."""
 
@@ -61,28 +62,28 @@ class DemoSearch:
     path: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoListDirectory:
     """List a directory."""
 
     path: str = "."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoTodo:
     """Set the todo list."""
 
     items: tuple[tuple[str, TodoMark], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoThink:
     """Think aloud."""
 
     thought: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoAsk:
     """Ask the user. `options` is empty if the request has none."""
 
@@ -103,7 +104,7 @@ DemoAction = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoRequestPart:
     """One action of a request."""
 

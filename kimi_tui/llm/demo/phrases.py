@@ -1,10 +1,11 @@
 """Texts of the demo model, in English and Chinese."""
 
 import re
-from dataclasses import dataclass
+
+from kimi_tui.base.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Phrases:
     """The demo model's texts in one language. Placeholders take text that is formatted as Markdown."""
 

@@ -1,9 +1,9 @@
 """Responses of the demo model to requests in its grammar."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import ToolCall
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.llm.demo.grammar import (
@@ -25,7 +25,7 @@ from kimi_tui.llm.demo.tools import DemoTools
 from kimi_tui.llm.demo.turn import DemoToolResult, DemoTurn
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoResponse:
     """One message of the demo model. Without calls, the turn ends."""
 

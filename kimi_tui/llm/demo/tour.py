@@ -6,8 +6,8 @@ revert that, and how to use bisect and attempts.
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import ToolCall
 from kimi_tui.llm.demo.grammar import DemoEdit, DemoRun, DemoTodo, DemoWrite, TodoMark
 from kimi_tui.llm.demo.markdown import code_block, inline_code
@@ -23,7 +23,7 @@ _ORIGINAL_LINE = "Hello from the kimi-tui demo!"
 _EDITED_LINE = "Hello again! This line was edited with your approval."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _TourStep:
     name: str
     text: str

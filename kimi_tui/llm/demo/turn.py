@@ -3,17 +3,17 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from kimi_tui.base.compaction_markers import is_summary
 from kimi_tui.base.content_parts import ImageURLPart, TextPart, VideoURLPart, is_system_note
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import Message, ToolCall
 
 DemoOutcome = Literal["done", "failed", "rejected"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoToolResult:
     """A tool call and its result."""
 
@@ -26,7 +26,7 @@ class DemoToolResult:
     output: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DemoTurn:
     """The user's request and the steps that were taken for it."""
 

@@ -3,10 +3,11 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 
 GATE_VARIABLE = "KIMI_TUI_BUDGETS"
@@ -15,7 +16,7 @@ GATE_VARIABLE = "KIMI_TUI_BUDGETS"
 BudgetKind = Literal["task", "fleet", "attempts", "day"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Budget:
     """A cost limit, and the ledger that counts the spending."""
 
@@ -28,7 +29,7 @@ class Budget:
     """None to only count."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class EnvironmentGate:
     """Budgets as they are passed to a child process: as files, or as the address of a service."""
 

@@ -1,10 +1,11 @@
 """Validated connection settings of a model's server, and their representation in errors."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urlsplit
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.llm.provider import ProviderKind, ProviderSettings
@@ -40,7 +41,7 @@ _URL_SUFFIXES: dict[ProviderKind, tuple[str, ...]] = {
 """Suffixes that users copy from documentation along with a base URL."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Endpoint:
     """A model and the server to reach it on."""
 

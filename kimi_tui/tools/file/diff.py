@@ -1,9 +1,9 @@
 """Diffs of file changes for display: hunks with context."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from io import StringIO
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.line_matcher import LineMatcher
 from kimi_tui.tools.file.diff_excerpt import format_first_changes
 from kimi_tui.tools.file.text_document import replace_surrogates
@@ -14,7 +14,7 @@ _MAX_SHOWN_LINES = 3000
 _MAX_SHOWN_CHARS = 300_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileDiff:
     """The difference between two versions of a file."""
 

@@ -1,8 +1,8 @@
 """A change of one file: proposed, approved or edited by the user, checked again and written."""
 
 import asyncio
-from dataclasses import dataclass
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.permission.subject import PathSubject
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.client_editor import Editor, write_content
@@ -15,7 +15,7 @@ from kimi_tui.tools.tool import CallContext, success
 from kimi_tui.wire.events import ToolReturn
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class FileChange:
     """A change that a tool wants to make to a file."""
 

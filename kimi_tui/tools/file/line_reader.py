@@ -3,15 +3,15 @@
 import codecs
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.tools.file.read_tracker import new_digest
 
 _BLOCK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ReadLimits:
     """Limits of reading."""
 
@@ -24,7 +24,7 @@ class ReadLimits:
     """How far from the beginning or from the end lines are searched for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineIndex:
     """Result of reading a complete file."""
 
@@ -33,7 +33,7 @@ class LineIndex:
     """Of the complete content, as in `read_tracker.FileVersion`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NumberedLine:
     """A line as it is returned."""
 

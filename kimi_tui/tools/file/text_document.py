@@ -2,16 +2,17 @@ r"""A text file in memory: text with `\n` line endings, and everything needed to
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kimi_tui.base.errors import FileProblem
+from kimi_tui.base.frozen import frozen
 from kimi_tui.tools.file.encoding import UTF_8, Encoding, detect_encoding
 
 _LF, _CRLF = 0, 1
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextDocument:
     """Text of a file. Bytes that aren't in the file's encoding are surrogate escapes in `text`."""
 

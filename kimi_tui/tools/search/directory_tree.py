@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.gitignore import VCS_FOLDERS, IgnoreRules, rules_for_parents
 from kimi_tui.tools.file.regular_file import describe_file_type, to_file_problem
 from kimi_tui.tools.path_scope import LocatedPath, PathScope, printable_name
@@ -18,7 +19,7 @@ _MAX_SCANNED = 100_000
 """Maximum number of entries read per directory."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IgnorePattern:
     """A pattern of entries to leave out."""
 

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.safe_regex import FOLDERS, NAME_PART, join_atomic
 
 _MAX_ALTERNATIVES = 500
@@ -15,7 +15,7 @@ class InvalidPattern(ValueError):
     """Raised for an invalid pattern. The message completes the sentence “The pattern is invalid: …”."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GlobPattern:
     """A parsed pattern: where to start, and what to search for there."""
 

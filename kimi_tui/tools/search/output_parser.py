@@ -3,7 +3,8 @@
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from kimi_tui.base.frozen import frozen
 
 _LINE = re.compile(
     rb"--\r?\n"  # between groups of lines
@@ -13,7 +14,7 @@ _LINE = re.compile(
 _COUNT = re.compile(rb"(?P<path>[^\0]+)\0(?P<count>\d+)\r?\n")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatchedLine:
     """A matching line, or a line of its context."""
 

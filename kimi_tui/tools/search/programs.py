@@ -10,12 +10,13 @@ import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from importlib.metadata import PackageNotFoundError, files
 from typing import Literal
 
 from kimi_tui.base.child_environment import helper_environment
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.gitignore import VCS_FOLDERS
 from kimi_tui.tools.search.query import MAX_COLUMNS, Query
 
@@ -33,7 +34,7 @@ _CONTENT = (
 _BLOCK = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchOutput:
     """Output of a search program."""
 
@@ -44,7 +45,7 @@ class SearchOutput:
     """`whole` if the program ended normally; otherwise the limit that stopped it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchCommand:
     """A program to run and its working directory."""
 

@@ -1,7 +1,8 @@
 """A content search, as passed to the search programs."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from kimi_tui.base.frozen import frozen
 
 OutputMode = Literal["files_with_matches", "content", "count"]
 """What a search returns: names of files, their matching lines, or how many matches each file has."""
@@ -10,7 +11,7 @@ MAX_COLUMNS = 2000
 """Longer lines are truncated."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Query:
     """What to search for."""
 

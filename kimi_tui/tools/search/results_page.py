@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, assert_never
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg_n
 from kimi_tui.tools.search.output_parser import MatchedLine, parse_counts, parse_lines, parse_paths
 from kimi_tui.tools.search.programs import SearchOutput
@@ -31,7 +31,7 @@ class ResultFiles(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResultFormat:
     """How results are shown, and which files may be shown."""
 
@@ -55,7 +55,7 @@ class ResultFormat:
                 assert_never(entry)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchResults:
     """Ordered results of a search."""
 

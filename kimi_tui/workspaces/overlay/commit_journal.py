@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.workspaces.effects import PathEffect, PathState
 
 _EFFECTS = "commit.json"
@@ -27,7 +28,7 @@ class Progress:
     done: set[int] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordedCommit:
     """A commit that has begun."""
 

@@ -6,13 +6,14 @@ import stat
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from subprocess import DEVNULL
 from types import MappingProxyType
 from typing import Any
 
 from kimi_tui.base.child_environment import helper_environment
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_temporary_name
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.workspaces.overlay.file_comparison import own_attributes
@@ -27,7 +28,7 @@ NOTHING_PREPARED: Mapping[str, str] = MappingProxyType({})
 _TEMP_DIRS = ("/var/tmp", "/tmp", "/dev/shm")  # noqa: S108
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layer:
     """The layer of one workspace. It can be written to a record as JSON."""
 

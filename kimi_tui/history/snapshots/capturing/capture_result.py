@@ -1,13 +1,14 @@
 """Result of a capture."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.history.snapshots.entry import Changes, Entry
 from kimi_tui.history.snapshots.stat_cache import StatKey
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CaptureResult:
     """A recorded state."""
 

@@ -1,8 +1,9 @@
 """Plan of an adoption: makes changes that were made elsewhere, since an earlier state, to the files."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
@@ -17,7 +18,7 @@ _ADOPTED = "adopted"
 _SINCE = "since"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class AdoptedChanges:
     """Changes made elsewhere."""
 
@@ -29,7 +30,7 @@ class AdoptedChanges:
     """The entries of the same paths before; None for those that didn't exist."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CombinedChanges:
     """Several changes of the same files as one."""
 

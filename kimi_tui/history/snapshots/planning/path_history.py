@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.history.snapshots.entry import Entries, Entry
@@ -95,7 +96,7 @@ class PathHistory:
         return msg("you") if self.is_yours else msg("another session")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathHistories:
     """The histories of all paths that have changed.
 
