@@ -23,9 +23,7 @@ from kimi_tui.wire.channel import Wire
 
 if TYPE_CHECKING:
     from kimi_tui.config.settings import Settings
-    from kimi_tui.engine.engine import Engine
     from kimi_tui.engine.options import EngineOptions
-    from kimi_tui.engine.read_only_engine import ReadOnlyEngine
     from kimi_tui.engine.session.open import OpenedSession
 
 logger = logging.getLogger(__name__)
@@ -71,22 +69,23 @@ class EngineSetup:
                 opened = await self._open_session_early(wire)
             await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build.engine")
             from kimi_tui.engine.build.engine import build_engine
-            from kimi_tui.engine.read_only_engine import open_read_only
             from kimi_tui.engine.session.open import open_session
 
             options = adapt(self._engine_options())
             if options.read_only:
-                engine: Engine | ReadOnlyEngine = await open_read_only(wire, options)
+                from kimi_tui.engine.read_only_engine import open_read_only
+
+                serve = (await open_read_only(wire, options)).serve
             else:
                 opened = opened or await open_session(options.session_selector)
-                engine = await build_engine(wire, options, opened)
+                serve = (await build_engine(wire, options, opened)).serve
         except BaseException:
             if opened is not None:
                 opened.close()
             raise
         finally:
             resume_gc()
-        await engine.serve()
+        await serve()
         if self.cli_options.bundle is not None and opened is not None:
             from kimi_tui.engine.transfer.session_bundle import write_bundle
 

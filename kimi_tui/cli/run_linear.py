@@ -8,7 +8,6 @@ from functools import partial
 
 from kimi_tui.base.process_groups import kill_all_groups
 from kimi_tui.cli.bootstrap import EngineSetup
-from kimi_tui.cli.resident_client import serve_resident
 from kimi_tui.cli.running_sessions import RunningSessions
 from kimi_tui.cli.serve_here_or_resident import serve_here_or_resident
 from kimi_tui.config.loader import user_config_path
@@ -69,6 +68,8 @@ class _LinearSessions:
         if setup.cli_options.read_only:
             await setup.serve(wire)
         elif self._is_resident:
+            from kimi_tui.cli.resident_client import serve_resident  # imports the resident engine
+
             await serve_resident(setup, wire, is_viewer=self._is_viewer, restarts=not self._is_viewer)
         else:
             await serve_here_or_resident(setup, wire, is_app=False)

@@ -12,7 +12,6 @@ from kimi_tui.config.credentials import Credential, Credentials
 from kimi_tui.config.environment import KNOWN_PROVIDERS, KnownProvider
 from kimi_tui.config.loader import ENVIRONMENT, user_config_path
 from kimi_tui.config.raw_config import RawConfig
-from kimi_tui.config.toml_edit import add_missing, set_default_model
 
 DEFAULT_CONTEXT_SIZE = 32_768
 """Context window in tokens to assume if a server doesn't report one."""
@@ -76,6 +75,8 @@ def save_provider(
     Models that exist only because of a key are written to the file too, because a config file with models
     replaces them. Raises ConfigError.
     """
+    from kimi_tui.config.toml_edit import add_missing, set_default_model  # imports tomlkit
+
     known = known_service(connection.provider)
     config = reload()
     default = config.data.get("default_model")

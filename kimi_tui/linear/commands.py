@@ -9,8 +9,6 @@ from pathlib import Path
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.base.thinking_effort import parse_thinking_effort
-from kimi_tui.frontend.fleet.progress import database_of, find_fleets, read_progress
-from kimi_tui.frontend.fleet.task_list import read_tasks
 from kimi_tui.frontend.number_format import format_cost, format_duration, format_tokens
 from kimi_tui.frontend.save_choice import save_model
 from kimi_tui.frontend.text.bisect import bisect_offers
@@ -270,6 +268,9 @@ async def _new(context: CommandContext, _: str) -> None:
 
 
 async def _fleet(context: CommandContext, argument: str) -> None:
+    from kimi_tui.frontend.fleet.progress import database_of, find_fleets, read_progress  # imports SQLite
+    from kimi_tui.frontend.fleet.task_list import read_tasks
+
     if argument:
         path: Path | None = database_of(context.work_dir / Path(argument).expanduser())
     else:

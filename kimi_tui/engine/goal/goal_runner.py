@@ -5,13 +5,13 @@ import os
 import tempfile
 import time
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError, LimitReached, UsageError
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.checkpoint_commands import CheckpointCommands, CheckpointRun
 from kimi_tui.engine.files.session_files import SessionFiles
-from kimi_tui.engine.goal.check_guard import CheckGuard, GuardReport
 from kimi_tui.engine.goal.goal_options import GoalOptions
 from kimi_tui.engine.goal.run_counts import read_counts
 from kimi_tui.engine.session.notices import Severity, build_notice
@@ -23,6 +23,9 @@ from kimi_tui.soul.usage_totals import UsageTotals
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import SteerInput
 from kimi_tui.wire.requests import Question, QuestionOption, QuestionRequest, QuestionResponse
+
+if TYPE_CHECKING:
+    from kimi_tui.engine.goal.check_guard import GuardReport
 
 _POLL_S = 0.5
 """Seconds between two looks at the cost of a running turn."""
@@ -75,6 +78,8 @@ class GoalRunner:
             raise UsageError(
                 "A goal needs file snapshots.", hint="Set `files = true` under [checkpoints] in the config."
             )
+        from kimi_tui.engine.goal.check_guard import CheckGuard  # compiles long patterns
+
         guard = CheckGuard(
             options.check,
             work_dir=self._session.work_dir,
@@ -161,7 +166,7 @@ class GoalRunner:
                 variables={**_VARIABLES, "PYTEST_ADDOPTS": pytest_options},
             )
 
-    async def _ask(self, options: GoalOptions, report: GuardReport, *, passes_as_before: bool) -> bool:
+    async def _ask(self, options: GoalOptions, report: "GuardReport", *, passes_as_before: bool) -> bool:
         """Show what changed and ask whether the goal counts as reached. Raises GoalNotReached to stop."""
         title = (
             msg("{check} passes, but protected files changed, such as tests.", check=options.check)
@@ -215,7 +220,7 @@ def _first_prompt(options: GoalOptions, run: CheckpointRun) -> str:
     )
 
 
-def _next_prompt(options: GoalOptions, run: CheckpointRun, report: GuardReport) -> str:
+def _next_prompt(options: GoalOptions, run: CheckpointRun, report: "GuardReport") -> str:
     parts = [f"`{options.check}` still fails."]
     if not report.is_empty:
         names = "\n".join(report.names[:20])
@@ -223,7 +228,7 @@ def _next_prompt(options: GoalOptions, run: CheckpointRun, report: GuardReport) 
     return "\n\n".join([*parts, _output_of(run)])
 
 
-def _restore_prompt(options: GoalOptions, report: GuardReport) -> str:
+def _restore_prompt(options: GoalOptions, report: "GuardReport") -> str:
     names = "\n".join(report.names[:50])
     return (
         f"The user doesn't accept your changes to these protected files. Restore them, and make"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.config.configured_rules import format_date
-from kimi_tui.config.toml_edit import allow_in_project
 from kimi_tui.history.session import Session
 from kimi_tui.permission.rule import Rule
 
@@ -39,6 +38,8 @@ class SessionGrantStore:
 
     async def save_always(self, rules: tuple[Rule, ...]) -> None:
         """Save `rules` in the project's config for later sessions."""
+        from kimi_tui.config.toml_edit import allow_in_project  # imports tomlkit
+
         async with self._lock:
             for rule in rules:
                 await run_in_thread_shielded(

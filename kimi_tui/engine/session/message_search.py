@@ -3,10 +3,13 @@
 import asyncio
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kimi_tui.session_search.session_searcher import SessionSearcher
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.message_search import MessageMatches
+
+if TYPE_CHECKING:
+    from kimi_tui.session_search.session_searcher import SessionSearcher
 
 _UPDATE_S = 0.5
 """How long messages are indexed before the results are sent again."""
@@ -16,7 +19,8 @@ class MessageSearch:
     """Sends what the index has, then what it finds after new messages are indexed."""
 
     def __init__(self, *, data_dir: Path, sender: EventSender) -> None:
-        self._searcher = SessionSearcher(data_dir)
+        self._data_dir = data_dir
+        self._opened_searcher: SessionSearcher | None = None
         self._sender = sender
         self._newest_text = ""
         """A search ends when another one begins."""
@@ -34,7 +38,16 @@ class MessageSearch:
                 return
             await asyncio.to_thread(self._searcher.update, deadline=time.monotonic() + _UPDATE_S)
 
+    @property
+    def _searcher(self) -> "SessionSearcher":
+        if self._opened_searcher is None:
+            from kimi_tui.session_search.session_searcher import SessionSearcher  # imports SQLite
+
+            self._opened_searcher = SessionSearcher(self._data_dir)
+        return self._opened_searcher
+
     def close(self) -> None:
         """Close the index."""
         self._newest_text = ""
-        self._searcher.close()
+        if self._opened_searcher is not None:
+            self._opened_searcher.close()

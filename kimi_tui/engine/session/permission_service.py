@@ -9,7 +9,6 @@ from typing import Protocol
 from kimi_tui.base.errors import ConfigError, KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.config.configured_rules import ConfiguredRule, list_configured_rules
-from kimi_tui.config.toml_edit import replace_project_rule
 from kimi_tui.engine.build.initial_rules import check_rule
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.history.session import Session
@@ -110,6 +109,8 @@ class PermissionService:
             if old.source == "session":
                 await self._replace_grant(old.rule, new_rule)
             elif old.source != "option":
+                from kimi_tui.config.toml_edit import replace_project_rule  # imports tomlkit
+
                 await asyncio.to_thread(
                     replace_project_rule,
                     Path(old.place),
