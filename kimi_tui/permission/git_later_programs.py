@@ -200,7 +200,7 @@ def _reason_for_config(source: str) -> str:
 
 
 def _read(source: str) -> str:
-    """Return the text of a file; a setting that counts as dangerous if it can't be read."""
+    """Return the text of a file. If it can't be read, return a setting that counts as dangerous."""
     unreadable = "[core]\n\tfsmonitor = ?\nexec"
     try:
         with open(source, "rb") as file:  # noqa: PTH123 - bytes that aren't UTF-8

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 class RevertExecutor:
     """Executes the reverts of one session. The caller makes sure that no turn is running.
 
-    The state before each revert is captured as a checkpoint, which the next undo leads to.
+    The state before each revert is captured as a checkpoint, to which the next undo reverts.
     """
 
     def __init__(

@@ -165,7 +165,7 @@ class Planner:
         return PlanItem(path=path, action=action, now=now, then=then, note=note, versions=versions)
 
     def _replaced_item(self, path: str, path_history: PathHistory) -> PlanItem:
-        """Return the item that restores what something else was renamed to `path` over."""
+        """Return the item that restores the file at `path` that a rename replaced."""
         item = self._item(path_history.undo_agent_renames(path), path_history)
         if item.action == "conflict" and item.then is None:
             item = replace(item, then=path_history.states[-2])  # the lost content, if the user selects it
