@@ -4,7 +4,6 @@ import asyncio
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.frontend.fleet.progress import database_of, find_fleets, read_progress
 from kimi_tui.i18n.translate import tr, translate_error
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.ui_command import UiCommand
@@ -12,6 +11,8 @@ from kimi_tui.tui.widgets.choice_list import Choice
 
 
 async def _fleet(host: CommandHost, argument: str) -> None:
+    from kimi_tui.frontend.fleet.progress import read_progress  # imports sqlite3
+
     database = await _find_database(host, argument)
     if database is None:
         return
@@ -31,6 +32,8 @@ async def _fleet(host: CommandHost, argument: str) -> None:
 
 async def _find_database(host: CommandHost, argument: str) -> Path | None:
     """Return the database that `argument` names, by default the last one that was opened or written."""
+    from kimi_tui.frontend.fleet.progress import database_of, find_fleets  # imports sqlite3
+
     session = host.state.session
     work_dir = Path(session.work_dir) if session is not None else Path.cwd()
     if argument:
