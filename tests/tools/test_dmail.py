@@ -50,7 +50,7 @@ async def test_a_negative_checkpoint_is_refused() -> None:
 async def test_without_checkpoints_a_dmail_is_refused() -> None:
     result = await send(build_mailbox(), 0)
     assert result.is_error
-    assert "no checkpoints yet" in result.message
+    assert "No checkpoints yet" in result.message
 
 
 async def test_an_empty_message_is_refused() -> None:
