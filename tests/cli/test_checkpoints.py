@@ -114,7 +114,7 @@ def test_the_preview_of_an_incomplete_plan_begins_with_what_is_unknown(
     backend: str, program: Program
 ) -> None:
     if backend == "overlayfs" and "overlayfs" not in program.run("info").stdout:
-        pytest.skip("no private views here")
+        pytest.skip("no workspaces here")
     (program.work_dir / "mine").write_text("mine\n")
     program.script(script(tool_call("c", "Bash", command="rm mine; touch $(seq 40)")), script("text: done"))
     with (program.data_dir / "config.toml").open("a") as config:
@@ -130,7 +130,7 @@ def test_the_preview_of_an_incomplete_plan_begins_with_what_is_unknown(
         "Changes of files that weren't stored before are unknown."
     )
     actions = {line.split()[1]: line.split()[0] for line in others if line.startswith(("delete", "recreate"))}
-    # What a command created is known exactly if it ran in a private view, and to no scan otherwise.
+    # What a command created is known exactly if it ran in a workspace, and to no scan otherwise.
     created = map(str, range(1, 41)) if backend == "overlayfs" else ()
     assert actions == {"mine": "recreate", **dict.fromkeys(created, "delete")}
 

@@ -22,7 +22,7 @@ SETTLED = PROMPTS // 10
 """Number of prompts after which everything that is created once exists."""
 COMMAND_EVERY = FAILURE_EVERY = 10
 MAX_HELPERS = 2
-"""Where commands run in private views: the process that creates them, and the view for the next command."""
+"""Where commands run in workspaces: the process that creates them, and the view for the next command."""
 WORKERS = min(32, (os.cpu_count() or 1) + 4)
 """Maximum number of threads in the event loop's pool for blocking calls."""
 PLAYED_SCRIPT = 150

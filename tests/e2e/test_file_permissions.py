@@ -78,7 +78,7 @@ program = os.getpid()
 for _ in range(int(sys.argv[2])):
     program = parents[program]
 while b"supervisor.py" in pathlib.Path(f"/proc/{program}/cmdline").read_bytes():
-    program = parents[program]  # the command runs in a private view
+    program = parents[program]  # the command runs in a workspace
 for pid in parents:
     above = pid
     while above in parents and above != program:

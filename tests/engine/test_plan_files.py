@@ -96,7 +96,7 @@ async def test_a_file_without_a_diff_has_the_true_reason(work_dir: Path, data_di
         "latin": "No diff: the contents differ only in bytes that aren't UTF-8.",
         "link": "Target of the symbolic link: 'latin' → 'mode'.",
         "long": "No diff: the file is too long.",
-        "mode": "Only the mode changes: 600 → 644.",
+        "mode": "Only the file permissions change: 600 → 644.",
         "new/": "",
         "plain": "",
     }

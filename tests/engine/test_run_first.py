@@ -578,5 +578,5 @@ async def test_one_notice_explains_why_commands_are_asked_about_before_they_run(
         await front.wait_for(TurnEnd)
         notices = [it for it in front.of(Notification) if it.type == "asks_first"]
         assert len(notices) == 1
-        assert "private views" in notices[0].body or "bubblewrap" in notices[0].body
+        assert "workspaces" in notices[0].body or "bubblewrap" in notices[0].body
     assert home.file("b").exists()

@@ -1,4 +1,4 @@
-"""Commands in private views, through the engine with real tools and a scripted model."""
+"""Commands in workspaces, through the engine with real tools and a scripted model."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,12 +16,12 @@ from tests.timeouts import TEST_TIMEOUT_S
 
 @pytest.fixture(autouse=True)
 async def views(work_dir: Path, tmp_path: Path) -> None:
-    """Skip without private views."""
+    """Skip without workspaces."""
     workspaces = Workspaces(tmp_path / "probe")
     status = await workspaces.status(work_dir)
     await workspaces.close()
     if status.backend == "none":
-        pytest.skip(f"no private views: {status.problem}")
+        pytest.skip(f"no workspaces: {status.problem}")
 
 
 def bash(command: str, **arguments: object) -> tuple[str, str]:

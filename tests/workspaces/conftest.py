@@ -18,7 +18,7 @@ async def private_env(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIt
     env = WorkspaceEnv(tmp_path.resolve(), request.param)
     status = await env.workspaces.status(env.work)
     if status.backend == "none":
-        pytest.skip(f"no private views here: {status.problem}")
+        pytest.skip(f"no workspaces here: {status.problem}")
     yield env
     await env.shell.close()
     await env.workspaces.close()

@@ -69,7 +69,7 @@ async def run_in_workspaces(commands: list[CorpusCommand], folder: Path) -> list
     try:
         status = await workspaces.status(folder)
         if status.backend == "none":
-            pytest.skip(f"No private views here: {status.problem}")
+            pytest.skip(f"No workspaces here: {status.problem}")
         environment = CorpusEnvironment(folder / "corpus")
         runner = CorpusRunner(environment)
         results = [await runner.compare_with_workspace(it, workspaces) for it in commands]

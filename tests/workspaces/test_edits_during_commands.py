@@ -100,7 +100,7 @@ def session(runner: asyncio.Runner, tmp_path_factory: pytest.TempPathFactory) ->
     session = EditedSession(folder)
     status = runner.run(session.workspaces.status(folder))
     if status.backend == "none":
-        pytest.skip(f"No private views here: {status.problem}")
+        pytest.skip(f"No workspaces here: {status.problem}")
     yield session
     runner.run(session.workspaces.close())
 

@@ -116,7 +116,7 @@ async def hostile(tmp_path: Path) -> AsyncIterator[HostileSession]:
     status = await workspaces.status(tmp_path)
     if status.backend == "none":
         await workspaces.close()
-        pytest.skip(f"No private views here: {status.problem}")
+        pytest.skip(f"No workspaces here: {status.problem}")
     session = HostileSession(tmp_path / "area", workspaces, tmp_path / "data")
     (session.work / "d" / "e").mkdir(parents=True)
     for name in ("a", "d/b", "d/e/c"):

@@ -21,7 +21,7 @@ async def env(tmp_path: Path) -> AsyncIterator[WorkspaceEnv]:
     env = WorkspaceEnv(tmp_path.resolve(), "user")
     status = await env.workspaces.status(env.work)
     if status.backend == "none":
-        pytest.skip(f"no private views here: {status.problem}")
+        pytest.skip(f"no workspaces here: {status.problem}")
     subprocess.run(FIXTURE, shell=True, cwd=env.work, check=True)
     yield env
     await env.shell.close()

@@ -30,7 +30,7 @@ async def workspaces(
     else:
         opened = Workspaces(tmp_path / "data", modes=(request.param,))
         if (status := await opened.status(project.work)).backend == "none":
-            pytest.skip(f"no private views here: {status.problem}")
+            pytest.skip(f"no workspaces here: {status.problem}")
     yield opened
     await opened.close()
 

@@ -38,7 +38,7 @@ def rename(project: FileHistoryFixture, *names: str) -> None:
 
 @pytest.fixture(params=["scan", "private view"])
 def capture_call(request: pytest.FixtureRequest, project: FileHistoryFixture) -> Callable[[], None]:
-    """Record the agent's changes, found by a scan or named by the commit of a private view."""
+    """Record the agent's changes, found by a scan or named by the commit of a workspace."""
 
     def record() -> None:
         if request.param == "scan":

@@ -1,4 +1,4 @@
-"""What a private view can't do, and what runs directly for that reason. docs/workspaces.md describes it."""
+"""What a workspace can't do, and what runs directly for that reason. docs/workspaces.md describes it."""
 
 ALWAYS_DIFFERENT = {
     "device like a whiteout": "overlayfs marks deleted files with the device 0:0, so nobody can create one",
@@ -37,11 +37,11 @@ ORDINARY_DIRECTLY_WITHOUT_ROOT = {
     "git remote push": "links the objects of a local clone",
     "git remote pull": "links the objects of a local clone",
     "git remote pull with rebase": "links the objects of a local clone",
-    "git remote submodule rm": "changes a file with several names",
-    "git stash and pop": "changes a file with several names",
-    "tar extracted ": "changes a file with several names",
-    "tar extracted --overwrite": "changes a file with several names",
-    "tar extracted --unlink-first": "changes a file with several names",
-    "tar hard links": "changes a file with several names",
+    "git remote submodule rm": "changes a file with hard links",
+    "git stash and pop": "changes a file with hard links",
+    "tar extracted ": "changes a file with hard links",
+    "tar extracted --overwrite": "changes a file with hard links",
+    "tar extracted --unlink-first": "changes a file with hard links",
+    "tar hard links": "changes a file with hard links",
 }
 """Ordinary commands that turn out to need a direct run in a user namespace."""
