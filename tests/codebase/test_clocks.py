@@ -2,11 +2,9 @@
 
 import ast
 from functools import cache
-from pathlib import Path
 
-import kimi_tui
+from tests.codebase.source_trees import nodes_of, syntax_trees
 
-ROOT = Path(kimi_tui.__file__).parent
 DATES = {
     "base/ids.py": "ids sort by creation time",
     "config/session_start.py": "the prompt contains the date",
@@ -58,11 +56,8 @@ WALL_CLOCKS = {
 @cache
 def modules_that_read_the_wall_clock() -> set[str]:
     found = set()
-    for path in ROOT.rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        if "time.time" not in text and "datetime" not in text and "from time import" not in text:
-            continue
-        for node in ast.walk(ast.parse(text)):
+    for path, tree in syntax_trees().items():
+        for node in nodes_of(tree):
             is_used = (
                 isinstance(node, ast.Attribute)
                 and isinstance(node.value, ast.Name)
@@ -74,7 +69,7 @@ def modules_that_read_the_wall_clock() -> set[str]:
                 and any(("time", name.name) in WALL_CLOCKS for name in node.names)
             )
             if is_used or is_imported:
-                found.add(path.relative_to(ROOT).as_posix())
+                found.add(path.as_posix())
     return found
 
 

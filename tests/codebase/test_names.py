@@ -3,12 +3,10 @@
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
-import kimi_tui
+from tests.codebase.source_trees import nodes_of, syntax_trees
 
-ROOT = Path(kimi_tui.__file__).parent
 MAX_MODULES_PER_FOLDER = 40
 MAX_BARE_PARTICIPLES = 20
 IRREGULAR_PARTICIPLES = frozenset({
@@ -23,11 +21,6 @@ IRREGULAR_PARTICIPLES = frozenset({
 NOT_PARTICIPLES = frozenset({"embed", "exceed", "feed", "need", "proceed", "seed", "speed", "succeed"})
 
 
-@cache
-def syntax_trees() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text("utf-8")) for path in sorted(ROOT.rglob("*.py"))}
-
-
 def public_classes() -> Iterator[tuple[str, Path]]:
     for path, tree in syntax_trees().items():
         for node in tree.body:
@@ -37,7 +30,7 @@ def public_classes() -> Iterator[tuple[str, Path]]:
 
 def functions() -> Iterator[tuple[str, Path]]:
     for path, tree in syntax_trees().items():
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield node.name, path
 
@@ -51,20 +44,18 @@ def is_bare_participle(name: str) -> bool:
 
 
 def test_no_folder_has_more_modules_than_a_reader_can_scan() -> None:
-    sizes = Counter(path.parent.relative_to(ROOT) for path in syntax_trees() if path.name != "__init__.py")
+    sizes = Counter(path.parent for path in syntax_trees() if path.name != "__init__.py")
     assert {folder: size for folder, size in sizes.items() if size > MAX_MODULES_PER_FOLDER} == {}
 
 
 def test_no_public_class_name_occurs_twice() -> None:
     places: dict[str, list[str]] = {}
     for name, path in public_classes():
-        places.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
+        places.setdefault(name, []).append(path.as_posix())
     repeated = {name: paths for name, paths in places.items() if len(paths) > 1}
     assert repeated == {"KimiTui": ["api/agent.py", "harbor.py"]}, "only Harbor's agent has a name in use"
 
 
 def test_functions_are_named_by_what_they_do() -> None:
-    participles = [
-        f"{path.relative_to(ROOT)}: {name}" for name, path in functions() if is_bare_participle(name)
-    ]
+    participles = [f"{path}: {name}" for name, path in functions() if is_bare_participle(name)]
     assert len(participles) <= MAX_BARE_PARTICIPLES, "\n".join(participles)

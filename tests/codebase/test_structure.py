@@ -6,9 +6,8 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-import kimi_tui
+from tests.codebase.source_trees import nodes_of, syntax_trees
 
-ROOT = Path(kimi_tui.__file__).parent
 MAX_METHODS_PER_CLASS = 30
 MAX_CALLABLE_PARAMETERS = 25
 """Constructor parameters that are bare callables: a reader can't follow a call through them by name."""
@@ -17,20 +16,14 @@ MAX_CALLABLE_FIELDS = 20
 MAX_TYPE_CHECKING_IMPORTS = 80
 
 
-@cache
-def syntax_trees() -> dict[str, ast.Module]:
-    """Return the syntax tree of each module, by its name."""
-    trees = {}
-    for path in sorted(ROOT.rglob("*.py")):
-        parts = path.relative_to(ROOT.parent).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        trees[name] = ast.parse(path.read_text("utf-8"))
-    return trees
+def module_name(path: Path) -> str:
+    """Return the name of the module at a path below the package's folder."""
+    return ".".join(("kimi_tui", *path.with_suffix("").parts)).removesuffix(".__init__")
 
 
 def imported_names(tree: ast.Module) -> Iterator[str]:
     """Yield what a module imports anywhere: at its top, in functions and for type checking."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -43,7 +36,7 @@ def import_graph() -> dict[str, set[str]]:
 
     The package that contains a name is left out if the name is itself a module.
     """
-    trees = syntax_trees()
+    trees = {module_name(path): tree for path, tree in syntax_trees().items()}
     graph = {}
     for module, tree in trees.items():
         names = set(imported_names(tree)) & trees.keys()
@@ -68,11 +61,14 @@ def modules_in_cycles(graph: dict[str, set[str]]) -> set[str]:
     return remaining
 
 
-def classes() -> Iterator[tuple[str, ast.ClassDef]]:
-    for module, tree in syntax_trees().items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                yield module, node
+@cache
+def classes() -> tuple[tuple[str, ast.ClassDef], ...]:
+    return tuple(
+        (module_name(path), node)
+        for path, tree in syntax_trees().items()
+        for node in nodes_of(tree)
+        if isinstance(node, ast.ClassDef)
+    )
 
 
 def methods(node: ast.ClassDef) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -134,7 +130,7 @@ def test_imports_for_type_checking_only_stay_rare() -> None:
     count = sum(
         len(node.body)
         for tree in syntax_trees().values()
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     )
     assert count <= MAX_TYPE_CHECKING_IMPORTS

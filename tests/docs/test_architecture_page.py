@@ -2,12 +2,10 @@
 
 import ast
 import re
-from pathlib import Path
 
-import kimi_tui
+from tests.codebase.source_trees import SOURCE, nodes_of, syntax_trees
 
-ROOT = Path(kimi_tui.__file__).parent
-PAGE = (ROOT.parent / "docs" / "architecture.md").read_text("utf-8")
+PAGE = (SOURCE.parent / "docs" / "architecture.md").read_text("utf-8")
 PLACES_AND_WALKS = PAGE[PAGE.index("## Where to look") : PAGE.index("## Text for users")]
 CODE = re.findall(r"`([^`]+)`", PLACES_AND_WALKS)
 
@@ -15,8 +13,8 @@ CODE = re.findall(r"`([^`]+)`", PLACES_AND_WALKS)
 def members_of_classes() -> dict[str, set[str]]:
     """Return the names of the methods and fields of each class."""
     members: dict[str, set[str]] = {}
-    for path in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for tree in syntax_trees().values():
+        for node in nodes_of(tree):
             if isinstance(node, ast.ClassDef):
                 members.setdefault(node.name, set()).update(
                     item.name
@@ -29,7 +27,7 @@ def members_of_classes() -> dict[str, set[str]]:
 def test_every_module_on_the_page_exists() -> None:
     paths = {text for text in CODE if text.endswith(".py")}
     assert len(paths) > 5
-    assert {path for path in paths if not (ROOT / path).is_file()} == set()
+    assert {path for path in paths if not (SOURCE / path).is_file()} == set()
 
 
 def test_every_class_and_method_on_the_page_exists() -> None:

@@ -3,15 +3,14 @@
 import ast
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import yaml
 
 from kimi_tui.base import errors
 from kimi_tui.base.assets import asset_path
 from kimi_tui.tui.keys.keymap import GROUPS
+from tests.codebase.source_trees import nodes_of, syntax_trees
 
-SOURCE = Path(__file__).parents[2] / "kimi_tui"
 _MODEL_ERRORS = {"FileProblem", "WebProblem"}
 _PROGRAM_PACKAGES = {"tools", "workspaces", "mcp", "permission", "acp", "wireserver", "api", "hooks"}
 """Packages whose errors are for a model, an editor or a program."""
@@ -27,10 +26,7 @@ _ERROR_CLASSES = {
 @cache
 def trees() -> dict[str, ast.Module]:
     """Return the syntax trees of all modules by path."""
-    return {
-        path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8"))
-        for path in sorted(SOURCE.rglob("*.py"))
-    }
+    return {path.as_posix(): tree for path, tree in syntax_trees().items()}
 
 
 @cache
@@ -52,7 +48,7 @@ def _strings_in(tree: ast.Module) -> Iterator[str]:
         for node in tree.body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
-    for call in ast.walk(tree):
+    for call in nodes_of(tree):
         if not isinstance(call, ast.Call):
             continue
         texts: list[ast.expr] = []
@@ -118,7 +114,7 @@ def composed_ids() -> list[str]:
         f"{where}:{node.lineno} {ast.unparse(node)}"
         for where, tree in trees().items()
         if where != "base/message_text.py"
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         for text in node.args[: {"msg": 1, "msg_n": 2}.get(node.func.id, 0)]
         if not isinstance(text, ast.Constant)
@@ -134,7 +130,7 @@ def _shown_expressions() -> dict[str, list[ast.expr]]:
             continue
         error_names = _ERROR_CLASSES | {
             node.name
-            for node in ast.walk(tree)
+            for node in nodes_of(tree)
             if isinstance(node, ast.ClassDef)
             and any(isinstance(base, ast.Name) and base.id in _ERROR_CLASSES for base in node.bases)
         }
@@ -147,7 +143,7 @@ def _shown_expressions() -> dict[str, list[ast.expr]]:
 
 
 def _errors_in(tree: ast.Module, error_names: set[str]) -> Iterator[ast.expr]:
-    for call in ast.walk(tree):
+    for call in nodes_of(tree):
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.args):
             continue
         if call.func.id in error_names - _MODEL_ERRORS:
@@ -157,7 +153,7 @@ def _errors_in(tree: ast.Module, error_names: set[str]) -> Iterator[ast.expr]:
 
 def _printed_texts_in(tree: ast.Module) -> Iterator[ast.expr]:
     """Yield lines and questions of the command line, and the help of subcommands."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         match node:
             case ast.Call(func=ast.Name(id=name), args=[text, *_]) if name in _PRINT_FUNCTIONS:
                 yield text
@@ -174,7 +170,7 @@ def _printed_texts_in(tree: ast.Module) -> Iterator[ast.expr]:
 
 def _notification_texts_in(tree: ast.Module) -> Iterator[ast.expr]:
     """Yield the texts of notifications and the summaries of slash commands."""
-    for call in ast.walk(tree):
+    for call in nodes_of(tree):
         match call:
             case ast.Call(keywords=keywords) if keywords:
                 yield from (it.value for it in keywords if it.arg in ("title", "body", "summary"))
@@ -186,7 +182,7 @@ def constants() -> frozenset[str]:
     return frozenset(
         text
         for tree in trees().values()
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.Constant)
         for text in constants_in(node)
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.i18n.catalog import parse_catalog
+from tests.codebase.source_trees import nodes_of
 from tests.i18n.source_strings import (
     composed_ids,
     constants,
@@ -145,7 +146,7 @@ UNTRANSLATED = {
 
 def _untranslated_strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     quiet: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         match node:
             case ast.Expr(value=ast.Constant()):
                 quiet.add(id(node.value))
@@ -171,7 +172,7 @@ def _untranslated_strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for annotation in (node.returns, *(it.annotation for it in node.args.args)):
                     quiet |= _inside(annotation) if annotation is not None else set()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in quiet:
             continue
         if _PROSE.search(node.value) and not node.value.startswith(_UNTRANSLATED_PREFIXES):
