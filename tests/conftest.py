@@ -50,6 +50,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 50)
 
 
+def pytest_unconfigure() -> None:
+    """Exclude what is left from garbage collection, since pytest collects five more times at its end."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def dead_pid() -> int:
     """Return the id of a process that has ended."""
