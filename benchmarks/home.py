@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -47,6 +48,24 @@ class Home:
             "LANG": "C.UTF-8",
             "PYTHONPATH": str(ROOT),
         }
+
+    def run(self, *command: str) -> resource.struct_rusage:
+        """Run a program in the working directory. Return what it and its child processes used.
+
+        Raises RuntimeError if it fails.
+        """
+        process = subprocess.Popen(
+            command,
+            env=self.env,
+            cwd=self.work_dir,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise RuntimeError(f"{command[0]} ended with {process.returncode}")
+        return used
 
     def configure(self, base_url: str) -> None:
         """Configure the model server at `base_url`."""

@@ -1,7 +1,5 @@
 """Print mode: a prompt with one tool call, and two hundred shell calls in one turn."""
 
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -54,11 +52,5 @@ _SPAWNS = "import subprocess, sys\nfor _ in range(int(sys.argv[1])): subprocess.
 
 
 def _cpu_s(command: Sequence[str], home: Home) -> float:
-    process = subprocess.Popen(
-        command, env=home.env, cwd=home.work_dir, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{command[0]} ended with {process.returncode}")
+    used = home.run(*command)
     return used.ru_utime + used.ru_stime

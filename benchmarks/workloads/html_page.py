@@ -1,12 +1,10 @@
 """A session of 1,000 steps exported as an HTML page: its size, and the time that it takes."""
 
-import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.figure import Figure
-from benchmarks.home import KIMI_TUI, Home, new_home, serve_model
+from benchmarks.home import KIMI_TUI, new_home, serve_model
 from benchmarks.project import make_project, sample_files
 from benchmarks.scale import Scale
 
@@ -28,16 +26,18 @@ def measure(scale: Scale) -> list[Figure]:
             with serve_model([*_responses(files, steps), {"words": 150}]) as (url, _):
                 home.configure(url)
                 resumed = ["--continue"] if number else []
-                _run(home, ["--print", "--yolo", "--quiet", *resumed, "-p", f"part {number} of the work"])
+                home.run(
+                    KIMI_TUI, "--print", "--yolo", "--quiet", *resumed, "-p", f"part {number} of the work"
+                )
         (journal,) = home.path.glob("share/tui-sessions/*/*/context.jsonl")
         page = home.path / "page.html"
-        cpu = _run(home, ["sessions", "export", journal.parent.name, "--html", "-o", str(page)])
+        used = home.run(KIMI_TUI, "sessions", "export", journal.parent.name, "--html", "-o", str(page))
         page_mb, journal_mb = page.stat().st_size / 1e6, journal.stat().st_size / 1e6
     name = f"page of {prompts * _STEPS_PER_PROMPT:,} steps"
     return [
         Figure(WORKLOAD, name, page_mb, "MB", journal_mb, "the journal"),
         Figure(WORKLOAD, "the same", page_mb, "MB", target=_MAX_MB),
-        Figure(WORKLOAD, "CPU of the export", cpu, "s"),
+        Figure(WORKLOAD, "CPU of the export", used.ru_utime + used.ru_stime, "s"),
     ]
 
 
@@ -62,19 +62,3 @@ def _responses(files: Sequence[str], steps: Sequence[int]) -> Iterator[dict[str,
                     {"command": f"grep -rn 'the {turn % 10}\\|as' {path}; seq {step} {step + 40}"},
                 ]
         yield {"words": 40, "calls": [call]}
-
-
-def _run(home: Home, arguments: Sequence[str]) -> float:
-    """Run the program. Return its CPU time in seconds."""
-    process = subprocess.Popen(
-        [KIMI_TUI, *arguments],
-        env=home.env,
-        cwd=home.work_dir,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{arguments} ended with {process.returncode}")
-    return used.ru_utime + used.ru_stime

@@ -5,7 +5,6 @@ the program does between two responses of the model. The same steps in an empty 
 add.
 """
 
-import os
 import subprocess
 import time
 from collections.abc import Sequence
@@ -65,17 +64,7 @@ def _run(home: Home, files: Sequence[str], backend: str) -> Run:
         home.configure(url)
         with (home.path / "share" / "config.toml").open("a") as config:
             config.write(f'\n[workspaces]\nbackend = "{backend}"\n')
-        process = subprocess.Popen(
-            [KIMI_TUI, "--print", "--yolo", "--quiet", "-p", "work"],
-            env=home.env,
-            cwd=home.work_dir,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise RuntimeError(f"the program ended with {process.returncode}")
+        used = home.run(KIMI_TUI, "--print", "--yolo", "--quiet", "-p", "work")
         assert server.stdout is not None
         times = [float(server.stdout.readline()) for _ in range(len(files) + 1)]
     steps = [(later - earlier) * 1e3 for earlier, later in pairwise(times)]

@@ -171,6 +171,8 @@ async def test_help_opens_with_the_commands_and_keys_of_a_topic(open_app: Any) -
         assert "/revert" in harness.screen_text()
         assert "timeline.undo" in harness.screen_text()
         assert "/model" not in harness.screen_text()
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: not harness.app.screen.query("#help-query"))
 
 
 async def test_keys_lists_only_keys(open_app: Any) -> None:

@@ -133,8 +133,8 @@ class Help(ModalScreen[None]):
                 yield tr("Commands: {topic}", topic=tr(topic.title)), rows
 
     def action_close(self) -> None:
-        """Clear the search; without one, close the dialog."""
-        if self.field.value:
+        """Clear the search if the user has typed one; otherwise close the dialog."""
+        if self.field.value not in ("", self._query):
             self.field.value = ""
         else:
             self.dismiss(None)
