@@ -303,17 +303,19 @@ async def collect_opening_events(home: SessionEnv) -> tuple[list[Event], list[Ev
     return preview, replay
 
 
-async def test_the_context_usage_is_sent_before_the_session_is_read(home: SessionEnv) -> None:
+async def test_the_context_usage_is_sent_with_the_replay(home: SessionEnv) -> None:
     await create_session(home)
     async with home.open_session(continue_last=True) as front:
         expected = front.of(StatusUpdate)[-1]
-    preview, _ = await collect_opening_events(home)
-    assert preview == [
+    preview, replay = await collect_opening_events(home)
+    assert not preview  # the usage alone would delay the replay by a frame
+    assert replay[-2:] == [
+        ReplayEnd(),
         StatusUpdate(
             context_usage=expected.context_usage,
             context_tokens=expected.context_tokens,
             max_context_tokens=200_000,
-        )
+        ),
     ]
 
 
@@ -322,10 +324,11 @@ async def test_the_latest_turns_of_a_long_session_are_sent_first(home: SessionEn
     await create_session(home)
     extend_journal(home, last=last)
     preview, replay = await collect_opening_events(home)
-    [_, begin, *latest, end] = preview
+    [begin, *latest, end, usage] = preview
     assert (begin, end) == (ReplayBegin(), ReplayEnd())
     assert isinstance(latest[0], TurnBegin)
-    [begin, *everything, end] = replay
+    assert isinstance(usage, StatusUpdate)
+    [begin, *everything, end, _] = replay
     assert (begin, end) == (ReplayBegin(anew=True), ReplayEnd())
     assert everything[-len(latest) :] == latest
     assert 5 * len(latest) < len(everything)

@@ -56,22 +56,12 @@ def _build_replay(
         return list(merge_commands(events, index.commands.values() if history else ()))
 
 
-async def send_replay_tail(send: Callable[[Event], None], session: Session) -> bool:
-    """Send the latest turns of a long conversation, which the user sees while the rest loads.
+def read_replay_tail(session: Session) -> list[Event]:
+    """Return the replay of the latest turns of a long conversation, which are shown while the rest loads.
 
-    Incomplete, damaged and pending messages are left out; `send_replay` later replaces them. Return whether
-    anything was sent.
+    Incomplete, damaged and pending messages are left out; `send_replay` later replaces them. Empty for a
+    short conversation. Blocks.
     """
-    events = await asyncio.to_thread(_build_replay_tail, session)
-    if events:
-        send(ReplayBegin())
-        for event in events:
-            send(event)
-        send(ReplayEnd())
-    return bool(events)
-
-
-def _build_replay_tail(session: Session) -> list[Event]:
     try:
         size = session.context_file.stat().st_size
         messages = _read_messages_from(session, size - _TAIL_BYTES) if size >= _LONG_JOURNAL_BYTES else []
@@ -82,7 +72,7 @@ def _build_replay_tail(session: Session) -> list[Event]:
     if begin == len(messages):
         return []
     index = load_recording(session.wire_file, max_bytes=_RECORDING_TAIL_BYTES)
-    return list(replay_events(messages[begin:], index.results))
+    return [ReplayBegin(), *replay_events(messages[begin:], index.results), ReplayEnd()]
 
 
 def _read_messages_from(session: Session, start: int) -> list[Message]:

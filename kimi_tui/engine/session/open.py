@@ -14,13 +14,13 @@ from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.recording.index import read_last_context_usage
-from kimi_tui.engine.recording.replay_sender import send_replay, send_replay_tail
+from kimi_tui.engine.recording.replay_sender import read_replay_tail, send_replay
 from kimi_tui.engine.session.data_dir_permissions import restrict_permissions
 from kimi_tui.engine.session.partial_response import save_partial_response
 from kimi_tui.history.context import Context
 from kimi_tui.history.kimi_cli.data_dir import KimiCliDataDir, KimiCliSession
 from kimi_tui.history.session import Session, SessionStore
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.events import Event, StatusUpdate
 
 
 @frozen(kw_only=True)
@@ -97,17 +97,29 @@ class SessionSelector:
 class OpenedSession:
     """Session that this process has locked, with its conversation."""
 
-    def __init__(self, session: Session, context: Context, *, tail_sent: bool = False) -> None:
-        """`tail_sent`: front ends have already been sent the latest turns."""
+    def __init__(
+        self,
+        session: Session,
+        context: Context,
+        *,
+        tail_sent: bool = False,
+        usage: StatusUpdate | None = None,
+    ) -> None:
+        """`tail_sent`: front ends have already been sent the latest turns. `usage`: of the context, to be
+        sent with the replay.
+        """
         self.session = session
         self.context = context
         self._tail_sent = tail_sent
+        self._usage = usage
         self.sent_history: Sequence[Message] | None = None
         """Conversation that front ends have already been sent, if any."""
 
     async def send_replay(self, send: Callable[[Event], None]) -> None:
         """Replay the conversation to front ends."""
         await send_replay(send, self.session, self.context, replace_previous=self._tail_sent)
+        if self._usage is not None:
+            send(self._usage)
         self.sent_history = self.context.history
 
     def close(self) -> None:
@@ -115,29 +127,33 @@ class OpenedSession:
         self.session.release()
 
 
-async def _send_preview(send: Callable[[Event], None], session: Session) -> bool:
-    """Send what front ends can show before the conversation is read. Return whether that includes turns."""
-    usage = await asyncio.to_thread(read_last_context_usage, session.wire_file)
-    if usage is not None:
-        send(usage)
-    return await send_replay_tail(send, session)
-
-
 async def open_session(
     selector: SessionSelector, *, on_preview: Callable[[Event], None] | None = None
 ) -> OpenedSession:
-    """Open the selected session. `on_preview` first gets the context usage and the end of a long one.
+    """Open the selected session. `on_preview` first gets the end of a long conversation with the usage.
 
-    Raises SessionError.
+    They are sent together, because a front end that has shown one event waits for its next frame. For the
+    same reason, the usage of a short conversation is sent with its replay. Raises SessionError.
     """
     session = await asyncio.to_thread(selector.resolve)
     session.acquire()
+    usage: StatusUpdate | None = None
+    tail: Sequence[Event] = ()
     try:
-        tail_sent = on_preview is not None and await _send_preview(on_preview, session)
+        if on_preview is not None:
+            usage, tail = await asyncio.to_thread(_read_preview, session)
+            if tail and usage is not None:
+                tail = (*tail, usage)
+            for event in tail:
+                on_preview(event)
         context = Context(session.context_file)
         await context.restore()
         await save_partial_response(session, context)
     except BaseException:
         session.release()
         raise
-    return OpenedSession(session, context, tail_sent=tail_sent)
+    return OpenedSession(session, context, tail_sent=bool(tail), usage=usage)
+
+
+def _read_preview(session: Session) -> tuple[StatusUpdate | None, Sequence[Event]]:
+    return read_last_context_usage(session.wire_file), read_replay_tail(session)
