@@ -81,6 +81,7 @@ class Workspaces:
         """The layers of states by their roots."""
         self._starting = asyncio.Lock()
         self._is_started = False
+        self._is_closed = False
         self._checking_bounds = asyncio.Lock()
         self._bounds_problem: str | None = None
         self.problem = ""
@@ -97,8 +98,11 @@ class Workspaces:
         return self._choice == "none"
 
     async def start(self) -> None:
-        """Start the backend, if it hasn't been: `open` does that, too. Never raises."""
+        """Start the backend, unless it is running or closed: `open` does that, too. Never raises."""
         async with self._starting:
+            if self._is_closed:
+                self.problem = msg("the session has ended")
+                return
             if self._is_started and (self._client is None or self._client.is_running):
                 return
             self._is_started = True
@@ -111,10 +115,10 @@ class Workspaces:
                 await self._start_supervisor()
 
     async def close(self) -> None:
-        """End what `start` has started, also if it is still starting."""
+        """End what `start` has started, also if it is still starting. Nothing starts from then on."""
         async with self._starting:
+            self._is_closed = True
             await self._end()
-            self._is_started = False
 
     async def status(self, work_dir: Path, added_dirs: Sequence[Path] = ()) -> WorkspaceStatus:
         """Return how commands run in `work_dir`, found by opening a view of it."""
@@ -197,8 +201,9 @@ class Workspaces:
                     pool.discard(mounted)
             return
         roots = await asyncio.to_thread(find_covered_dirs, work_dir, added_dirs)
-        copy = await run_in_thread_shielded(CopiedView.create, roots)
+        copy = CopiedView()
         try:
+            await run_in_thread_shielded(copy.add_roots, roots)
             yield copy
         finally:
             await run_in_thread_shielded(copy.remove)
@@ -233,13 +238,13 @@ class Workspaces:
             raise OSError(self.problem)
         pool, view = self._pool, mounted.take_view()
         assert view is not None
-        is_reachable = await asyncio.to_thread(OverlayView(view, mounted, limit=self._limit).is_reachable)
         limits = None
         if bounds is not None:
             limits = CommandBounds(find_bubblewrap(), bounds, layer=mounted.layer, watched=())
         lasting = LastingView(self._client, mounted, view, limits, limit=self._limit)
         try:
-            if not is_reachable:
+            overlay = OverlayView(view, mounted, limit=self._limit)
+            if not await asyncio.to_thread(overlay.is_reachable):
                 self.problem = msg("this program can't read the files of a workspace")
                 raise OSError(self.problem)
             yield lasting

@@ -1,5 +1,6 @@
 """A view that is mounted before the command needs it behaves like one that is mounted for it."""
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -89,6 +90,44 @@ async def test_closing_leaves_no_layer_behind(env: WorkspaceEnv) -> None:
     await env.workspaces.close()
     assert list((env.data / "workspaces").iterdir()) == []
     assert read_tree(env.work) == before
+
+
+async def test_a_status_that_is_read_while_a_command_ends_leaves_no_layer_behind(env: WorkspaceEnv) -> None:
+    workspaces = env.workspaces
+    for _ in range(5):
+        async with workspaces.open(env.work, owner=OWNER):
+            reading = asyncio.create_task(workspaces.status(env.work))
+            while not (await asyncio.to_thread(list, (env.data / "workspaces").iterdir()))[1:]:
+                assert not reading.done()
+        await reading
+    await workspaces.close()
+    assert list((env.data / "workspaces").iterdir()) == []
+
+
+async def test_a_lasting_view_that_is_canceled_while_it_opens_leaves_no_layer_behind(
+    env: WorkspaceEnv,
+) -> None:
+    async def open_view() -> None:
+        async with env.workspaces.open_lasting_view(env.work):
+            pass
+
+    for n_steps in range(1, 30):
+        opening = asyncio.create_task(open_view())
+        for _ in range(n_steps):
+            await asyncio.sleep(0)
+        opening.cancel()
+        await asyncio.wait([opening])
+    await env.workspaces.close()
+    assert list((env.data / "workspaces").iterdir()) == []
+
+
+async def test_nothing_starts_after_closing(env: WorkspaceEnv) -> None:
+    await env.workspaces.close()
+    status = await env.workspaces.status(env.work)
+    assert status.backend == "none"
+    async with env.workspaces.open(env.work, owner=OWNER) as workspace:
+        assert not workspace.is_private
+    assert await env.workspaces.find_state_layers(env.work) is None
 
 
 async def test_a_change_time_separates_changes_before_it_from_later_ones(tmp_path: Path) -> None:

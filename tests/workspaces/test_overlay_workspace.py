@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 from kimi_tui.workspaces.open_record import OpenRecords
+from kimi_tui.workspaces.workspaces import Workspaces
 from tests.workspaces.workspace_env import OWNER, WorkspaceEnv, read_tree
 
 FIXTURE = """
@@ -135,7 +136,9 @@ async def test_what_a_killed_process_left_without_a_record_is_removed(env: Works
     layer = folder.with_name(f"{folder.name}.layer")
     (layer / "0" / "upper" / "closed").mkdir(parents=True)
     (layer / "0" / "upper" / "closed").chmod(0)
-    await env.workspaces.start()
+    workspaces = Workspaces(env.data, modes=(env.mode,))
+    await workspaces.start()
+    await workspaces.close()
     assert not folder.exists()
     assert not layer.exists()
     assert own.exists()

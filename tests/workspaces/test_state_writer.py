@@ -1,9 +1,11 @@
 """Private views of a project at a checkpoint, in a mount namespace and as a copy."""
 
+import asyncio
 import os
 import random
 import shutil
 import stat
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -213,6 +215,32 @@ async def test_a_restored_source_has_another_mtime_in_seconds(
 def test_too_large_directories_are_not_copied(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work/a").write_bytes(bytes(1_000))
+    copy = CopiedView()
     with pytest.raises(CopyTooLarge, match="too large"):
-        CopiedView.create([str(tmp_path / "work")], max_bytes=999)
-    CopiedView.create([str(tmp_path / "work")], max_bytes=1_000).remove()
+        copy.add_roots([str(tmp_path / "work")], max_bytes=999)
+    copy.remove()
+    copy.add_roots([str(tmp_path / "work")], max_bytes=1_000)
+    copy.remove()
+
+
+async def test_a_copy_that_is_canceled_while_it_is_made_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(copies))
+    work = tmp_path / "work"
+    work.mkdir()
+    for number in range(300):
+        (work / str(number)).touch()
+
+    async def open_copy() -> None:
+        async with Workspaces(tmp_path / "data", choice="none").open_view(work):
+            await asyncio.Event().wait()
+
+    opening = asyncio.create_task(open_copy())
+    while not await asyncio.to_thread(list, copies.iterdir()):
+        assert not opening.done()
+    opening.cancel()
+    await asyncio.wait([opening])
+    assert list(copies.iterdir()) == []

@@ -31,27 +31,22 @@ class CopiedView:
     is_bounded = False
     stop_reason = ""
 
-    def __init__(self, folder: Path, tree: PrivateTree) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
+        """Create an empty copy."""
+        self._folder: Path | None = None
         self._stamps: dict[str, tuple[int, ...]] = {}
         """The identity of each file of the copy before the command, by real path."""
-        self.tree = tree
+        self.tree = PrivateTree({})
         """Implements `PrivateView.tree`."""
 
-    @classmethod
-    def create(cls, roots: Sequence[str], *, max_bytes: int = MAX_COPIED_BYTES) -> "CopiedView":
+    def add_roots(self, roots: Sequence[str], *, max_bytes: int = MAX_COPIED_BYTES) -> None:
         """Copy the directories with everything in them, times and modes included. Raises OSError. Blocks."""
-        folder = Path(tempfile.mkdtemp(prefix="kimi-tui-copy-")).resolve()
-        try:
-            copied: dict[str, str] = {}
-            left = max_bytes
-            for number, root in enumerate(roots):
-                copied[root] = str(folder / str(number) / (os.path.basename(root) or "root"))
-                left = _copy_tree(root, copied[root], left)
-        except BaseException:
-            remove_tree(str(folder))
-            raise
-        return cls(folder, PrivateTree(copied))
+        self._folder = Path(tempfile.mkdtemp(prefix="kimi-tui-copy-")).resolve()
+        copied: dict[str, str] = {}
+        for number, root in enumerate(roots):
+            copied[root] = str(self._folder / str(number) / (os.path.basename(root) or "root"))
+            max_bytes = _copy_tree(root, copied[root], max_bytes)
+        self.tree = PrivateTree(copied)
 
     async def start_process(
         self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
@@ -89,7 +84,8 @@ class CopiedView:
 
     def remove(self) -> None:
         """Remove the copy. Blocks."""
-        remove_tree(str(self._folder))
+        if self._folder is not None:
+            remove_tree(str(self._folder))
 
 
 def _stamp_of(info: os.stat_result) -> tuple[int, ...]:

@@ -77,7 +77,7 @@ class LayerPool:
     async def _prepare(self, roots: Sequence[str], removing: "asyncio.Task[None]") -> None:
         try:
             await asyncio.wait([removing])
-            self._ready = await self._mount(roots)
+            self.give_back(await self._mount(roots))
         except (ViewUnavailable, OSError):
             logger.warning("no workspace could be prepared", exc_info=True)
         finally:

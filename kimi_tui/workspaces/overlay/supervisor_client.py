@@ -233,24 +233,24 @@ class SupervisorClient:
         """Mount views in a namespace of their own. Raises ViewUnavailable."""
         if self._socket is None:
             raise ViewUnavailable("the supervisor isn't running")
-        own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        own.setblocking(False)
-        mounted = MountedView(own)
         views = [
             {"root": view.root, "upper": view.upper, "work": view.work, "prepared": view.prepared}
             for view in spec.views
         ]
         file = _open_request({"views": views, "options": spec.options, "hidden": spec.hidden})
         try:
-            with other:
-                socket.send_fds(self._socket, [b"."], [file, other.fileno()])
-            await mounted.wait_for_mount()
+            own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            own.setblocking(False)
+            mounted = MountedView(own)
+            try:
+                with other:
+                    socket.send_fds(self._socket, [b"."], [file, other.fileno()])
+                await mounted.wait_for_mount()
+            except BaseException:
+                mounted.close()
+                raise
         except OSError as error:
-            mounted.close()
             raise ViewUnavailable(error.strerror or str(error)) from error
-        except BaseException:
-            mounted.close()
-            raise
         finally:
             os.close(file)
         return mounted
