@@ -99,7 +99,7 @@ class KimiTui:
             compaction: Compaction strategy, or the name of its class.
             approve: Decides on permission requests. Without it they're rejected, unless `yolo` is set.
             answer: Answers the model's questions.
-            yolo: Approve everything that no rule denies.
+            yolo: Approve everything that no ask or deny rule covers.
             plan: Start in plan mode.
             thinking: Thinking effort: `off`, `low`, `medium` or `high`. True means `high`.
             agent: Name of an agent, or path of an agent file.

@@ -190,8 +190,8 @@ class CliOptions:
         help="Keep the session running after the app exits.",
     )  # fmt: skip
     yolo: bool = option(
-        "-y", "--yolo", panel=_PERMISSION, default=False, help="Approve everything that no rule denies.",
-        aliases=("--yes", "--auto-approve"),
+        "-y", "--yolo", panel=_PERMISSION, default=False,
+        help="Approve everything that no ask or deny rule covers.", aliases=("--yes", "--auto-approve"),
     )  # fmt: skip
     afk: bool = option(
         "--afk", panel=_PERMISSION, default=False,

@@ -193,16 +193,17 @@ class CheckpointSettings(_Table):
     covered.
     """
     max_look_s: float = Field(20, gt=0)
-    """Maximum seconds for each later scan, with the same effect."""
+    """Maximum seconds for each later scan. If it takes longer, only files written by file tools are covered.
+    """
     max_age_days: float = Field(60, gt=0)
     """Older file snapshots are removed."""
 
 
 class CheckSettings(_Table):
-    """A command that checks the files after each step that changed some. See [Checks](checks.md)."""
+    """A command that runs after each step that changed files. See [Checks](checks.md)."""
 
     run: str = ""
-    """Shell command, such as `pytest -q`. Exit code 0 means that the check passes, 125 that it can't tell.
+    """Shell command, such as `pytest -q`. Exit code 0 means that the check passes, 125 that it has no result.
     Empty for no check.
     """
     timeout: float = Field(600, gt=0)
@@ -221,7 +222,7 @@ class SubagentSettings(_Table):
 
 
 class AttemptSettings(_Table):
-    """Attempts: runs from one checkpoint, side by side."""
+    """[Attempts](attempts.md): runs from one checkpoint, side by side."""
 
     max_at_once: int = Field(4, ge=1, le=64)
     """How many attempts run at the same time. Others wait."""
@@ -239,8 +240,8 @@ class PermissionSettings(_Table):
     deny: tuple[str, ...] = ()
     """Calls that never run."""
     run_first: bool = True
-    """Whether a command that no rule allows runs in a [workspace](workspaces.md) first, so that the question
-    shows what it did. Otherwise, the question comes before the command runs.
+    """Whether a command that no rule allows runs in a [workspace](workspaces.md) first, so that the
+    permission request shows its effects. Otherwise, it needs approval before it runs.
     """
 
 
@@ -260,7 +261,7 @@ class HookSettings(_Table):
     event: HookEventName
     """Event that triggers the hook."""
     matcher: Annotated[str, AfterValidator(_regular_expression)] = ""
-    """Regular expression for the event's subject, such as `Bash|WriteFile`. Empty matches anything."""
+    """Regular expression for the event's target, such as `Bash|WriteFile`. Empty matches anything."""
     command: str = Field(min_length=1)
     """Shell command to run."""
     timeout: float = Field(30, gt=0, le=600)
@@ -298,7 +299,7 @@ class McpSettings(_Table):
 
     client: McpClientSettings = McpClientSettings()
     trust_read_only_hints: tuple[str, ...] = ()
-    """Names of servers whose tools may be called in plan mode if the server calls them read-only."""
+    """Servers with tools that may be called in plan mode if the server marks them as read-only."""
 
 
 class SandboxSettings(_Table):
@@ -309,16 +310,16 @@ class SandboxSettings(_Table):
     network: bool = False
     """Whether commands can reach the network."""
     write: tuple[str, ...] = ()
-    """Paths that commands may change, besides the working and added directories. Relative to the working
-    directory.
+    """Paths that commands may change, in addition to the working directory and added directories. Relative to
+    the working directory.
     """
     read: tuple[str, ...] = ()
     """Paths that are hidden by default but that commands may read, such as `~/.npmrc`."""
     hide: tuple[str, ...] = ()
-    """Paths to hide, besides credentials and the data directory."""
+    """Paths to hide, in addition to credentials and the data directory."""
     env: tuple[str, ...] = ()
-    """Environment variables with secret-sounding names that commands may see. Variables with a model's API
-    key are always hidden, from hooks as well.
+    """Environment variables that commands may see although their names look like secrets. A variable with a
+    model's API key is hidden from commands and hooks unless it is listed here, also without the sandbox.
     """
 
 
@@ -328,12 +329,12 @@ class WorkspaceSettings(_Table):
     """
 
     backend: Literal["auto", "overlayfs", "none"] = "auto"
-    """How views are made. `auto`: with overlayfs where the system supports it. `none`: commands change the
-    working directory directly.
+    """How workspaces are created. `auto`: with overlayfs where the system supports it. `none`: commands
+    change the working directory directly.
     """
     max_mb: int = Field(10_000, ge=1)
-    """How much a command may write in its view, in MB. It is stopped if it writes more, or before the disk is
-    full, and its changes are discarded.
+    """How much a command may write in its workspace, in MB. If it writes more, or would fill the disk, it is
+    stopped and its changes are discarded.
     """
 
 
@@ -374,7 +375,7 @@ class Settings(_Table):
     language: LanguageSetting = "auto"
     """Interface language, English or Chinese; `auto` follows `LC_ALL`, `LC_MESSAGES` or `LANG`."""
     default_yolo: bool = False
-    """Whether new sessions approve everything that no rule denies, as with `--yolo`."""
+    """Whether new sessions approve everything that no `ask` or `deny` rule covers, as with `--yolo`."""
     default_plan_mode: bool = False
     """Whether new sessions start in plan mode."""
     session_titles: bool = True
@@ -405,5 +406,5 @@ class Settings(_Table):
     shell: ShellSettings = ShellSettings()
     serve: ServeSettings = ServeSettings()
     keymap: dict[str, str] = {}
-    """Keys by binding id; separate several keys by commas. `/keys` lists the ids."""
+    """Keys by binding ID; separate several keys by commas. `/keys` lists the IDs."""
     ui: UISettings = UISettings()

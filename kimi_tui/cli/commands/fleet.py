@@ -75,7 +75,7 @@ def run(
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Use the offline demo model.")] = False,
     yolo: Annotated[
-        bool, typer.Option("--yolo", "-y", help="Approve everything that no rule denies.")
+        bool, typer.Option("--yolo", "-y", help="Approve everything that no ask or deny rule covers.")
     ] = False,
     sandbox: Annotated[bool, typer.Option("--sandbox", help="Run commands in the sandbox.")] = False,
     allow: Annotated[
