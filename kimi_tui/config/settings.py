@@ -366,7 +366,7 @@ class Settings(_Table):
     """Default model. Required if you define more than one."""
     default_thinking: Annotated[ThinkingEffort, BeforeValidator(_thinking_level)] = "off"
     """How much the model thinks before it responds. `true` means `high`, `false` means `off`. A model without
-    this level uses the nearest one.
+    this level uses the next higher one, or else its highest.
     """
     theme: Annotated[str, AfterValidator(_theme_name)] = "auto"
     """Color theme; `auto` follows the terminal's background. `/theme` shows the others. Files in `themes/`
