@@ -52,15 +52,16 @@ def _write_history(folder: Path, n_checkpoints: int) -> str:
         f"src/file{number}.py": [f"line {line}" for line in range(_LINES)] for number in range(_FILES)
     }
     entries = {path: _store(blobs, lines) for path, lines in contents.items()}
-    head = manifests.append(None, USER, entries, entries)
+    head = manifests.append(None, USER, entries, {})
     with (folder / "context.jsonl").open("w") as journal:
         for number in range(n_checkpoints):
             path = choose.choice(list(contents))
             lines, at = contents[path], choose.randrange(_LINES)
             lines[at : at + 3] = [f"value_{number}_{offset} = {offset}" for offset in range(3)]
-            entries[path] = _store(blobs, lines)
+            changes = {path: _store(blobs, lines)}
             author = ChangeAuthor(who="call", session="session", call=f"call-{number}", tool="EditFile")
-            head = manifests.append(head, author, {path: entries[path]}, entries)
+            head = manifests.append(head, author, changes, entries)
+            entries |= changes
             journal.writelines(f"{json.dumps(record)}\n" for record in _step(number, lines[at]))
     return head
 

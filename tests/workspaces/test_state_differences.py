@@ -51,8 +51,8 @@ class GeneratedHistory:
 
     def _add(self, parent: str | None, author: ChangeAuthor, changes: Changes, *, is_complete: bool) -> None:
         state = dict(self.states[parent]) if parent is not None else {}
-        apply_changes(changes, state)
         added = self.log.append(parent, author, changes, state, is_complete=is_complete)
+        apply_changes(changes, state)
         self.states[added], self.is_complete[added] = state, is_complete
         self.ids.append(added)
 

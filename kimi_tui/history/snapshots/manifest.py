@@ -154,9 +154,10 @@ class ManifestLog:
         changed_attributes: Attributes = MappingProxyType({}),
         attributes: Attributes = MappingProxyType({}),
     ) -> str:
-        """Record that `changes` turned `parent` into `entries`; return the new id. Raises OSError.
+        """Record `changes` of the state `parent`; return the id of the new state. Raises OSError.
 
-        `attributes` are those of all paths, `changed_attributes` those that have changed since `parent`.
+        `entries` are those of `parent`. `attributes` are those of all paths, `changed_attributes` those that
+        have changed since `parent`.
         """
         whole = self.needs_whole_state(parent)
         record = _to_json(parent, author, changes, entries if whole else None, self._clock())
@@ -381,7 +382,7 @@ class ManifestLog:
             return False
         return self._clock() - self._whole_times.get(parent, 0.0) > _MAX_WHOLE_AGE_S
 
-    def _append_frame(self, frame: bytes) -> tuple[Path, int]:
+    def _append_frame(self, frame: bytearray) -> tuple[Path, int]:
         is_new = self._segment is None
         if self._segment is None:
             make_private_dir(self._folder)
@@ -429,11 +430,15 @@ def segment_of(manifest: str) -> str:
     return manifest.rpartition(":")[0]
 
 
-def _encode_frame(lines: Iterable[bytes], *, whole: bool) -> bytes:
+def _encode_frame(lines: Iterable[bytes], *, whole: bool) -> bytearray:
     compressor = zlib.compressobj(_LEVEL_OF_WHOLE if whole else _LEVEL)
-    pieces = [compressor.compress(line) for line in lines]
-    data = b"".join((*pieces, compressor.flush()))
-    return _HEADER.pack(len(data), zlib.crc32(data), whole) + data
+    frame = bytearray(_HEADER.size)
+    for line in lines:
+        frame += compressor.compress(line)
+    frame += compressor.flush()
+    data = memoryview(frame)[_HEADER.size :]
+    _HEADER.pack_into(frame, 0, len(data), zlib.crc32(data), whole)
+    return frame
 
 
 def _decode_frame(head: bytes, read: Any) -> bytes:
@@ -486,14 +491,17 @@ def _without_whole(data: bytes) -> bytes:
 
 
 def _to_json(
-    parent: str | None, author: ChangeAuthor, changes: Changes, whole: Entries | None, now: float
+    parent: str | None, author: ChangeAuthor, changes: Changes, entries: Entries | None, now: float
 ) -> dict[str, Any]:
+    """Return a record; with the whole state if the `entries` of `parent` are given."""
     owner = {field: value for field, value in asdict(author).items() if value}
     record: dict[str, Any] = {"parent": parent, "owner": owner, "time": now}
     if parent is not None:
         record["set"] = {path: entry for path, entry in changes.items() if entry is not None}
         record["gone"] = [path for path, entry in changes.items() if entry is None]
-    if whole is not None:
+    if entries is not None:
+        whole = dict(entries)
+        apply_changes(changes, whole)
         record["whole"] = whole
     return record
 

@@ -111,9 +111,15 @@ class CachedFolder:
     def keys(self) -> dict[str, StatKey]:
         """The key of each covered name. Names with an empty key have to be read again."""
         if self._keys is None:
-            keys = marshal.loads(self._packed)  # written by `pack` in this process
-            self._keys = dict(zip(self._names.split(_SEPARATOR), keys, strict=True)) if keys else {}
+            self._keys = self.read_keys()
         return self._keys
+
+    def read_keys(self) -> dict[str, StatKey]:
+        """Return the same as `keys`, but leave the directory packed. Don't change the result."""
+        if self._keys is not None:
+            return self._keys
+        keys = marshal.loads(self._packed)  # written by `pack` in this process
+        return dict(zip(self._names.split(_SEPARATOR), keys, strict=True)) if keys else {}
 
     def names(self) -> frozenset[str]:
         """Return the covered names."""
@@ -216,12 +222,11 @@ def _lines(cache: StatCache) -> Iterator[bytes]:
     line: list[tuple[str, Mapping[str, StatKey], list[str]]] = []
     filled = 0
     for name, folder in cache.folders.items():
-        for keys in chunks(folder.keys):
+        for keys in chunks(folder.read_keys()):
             line.append((name, keys, sorted(folder.skipped)))
             filled += len(keys) + 1
             if filled > MAX_ITEMS:
                 yield encode_compact(line)
                 line, filled = [], 0
-        folder.pack()
     if line:
         yield encode_compact(line)

@@ -34,7 +34,7 @@ def test_each_path_has_its_own_entry(tmp_path: Path, count: int) -> None:
     state |= {name: Entry("link", 0o777, at, rng.choice(NAMES)) for at, name in enumerate(NAMES) if at % 3}
     shuffled = dict(sorted(state.items(), key=lambda _: rng.random()))
     log = ManifestLog(tmp_path, "s")
-    first = log.append(None, USER, {}, shuffled)
+    first = log.append(None, USER, shuffled, {})
     record, whole = log.read_state(first)
     assert whole is not None
     assert (record.id, record.parent, record.whole) == (first, None, None)
@@ -47,7 +47,8 @@ def test_each_path_has_its_own_entry(tmp_path: Path, count: int) -> None:
 
 def test_a_record_without_a_whole_state_has_none(tmp_path: Path) -> None:
     log = ManifestLog(tmp_path, "s")
-    first = log.append(None, USER, {}, {"a": Entry("file", 0o644, 1, "1")})
-    second = log.append(first, USER, {"a": None}, {})
+    entries = {"a": Entry("file", 0o644, 1, "1")}
+    first = log.append(None, USER, entries, {})
+    second = log.append(first, USER, {"a": None}, entries)
     record, whole = log.read_state(second)
     assert (record, whole) == (log.read(second), None)

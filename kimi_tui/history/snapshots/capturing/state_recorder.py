@@ -116,19 +116,17 @@ class StateRecorder:
                 old_inodes=self.old_inodes,
                 new_inodes=self.new_inodes,
             )
-        entries = dict(self.entries)
-        apply_changes(changes, entries)
         head = self._store.manifests.append(
             self.head,
             author,
             changes,
-            entries,
+            self.entries,
             is_complete=is_complete,
             renames=renames,
             changed_attributes=self.attributes.changed,
             attributes=self.attributes.current,
         )
-        self.entries = entries
+        apply_changes(changes, self.entries)  # not to a copy: it may have 100,000 items
         self.attributes.changed = {}
         if is_complete:
             self._known_paths.complete()
