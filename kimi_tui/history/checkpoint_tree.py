@@ -6,8 +6,8 @@ from functools import cached_property
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.history.branch import Branch
+from kimi_tui.history.manifest_id import is_manifest
 from kimi_tui.history.records import Checkpoint, RevertRecord
-from kimi_tui.history.snapshots.manifest import is_manifest
 
 NOT_CAPTURED_YET = "the files have not been captured yet"
 """Value of a checkpoint's `files` until its file state is known.

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from kimi_tui.base.frozen import frozen
 from kimi_tui.engine.files.checkpoint_views import are_equal
 from kimi_tui.history.checkpoint_tree import CheckpointNode, CheckpointTree
-from kimi_tui.history.snapshots.manifest import ManifestLog, is_manifest
+from kimi_tui.history.manifest_id import is_manifest
+from kimi_tui.history.snapshots.manifest import ManifestLog
 
 
 @frozen(kw_only=True)

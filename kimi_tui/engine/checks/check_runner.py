@@ -18,8 +18,8 @@ from kimi_tui.engine.timeline.publisher import TimelinePublisher, build_node
 from kimi_tui.history.check_log import CheckRecord
 from kimi_tui.history.checkpoint_tree import CheckpointNode
 from kimi_tui.history.context import Context
+from kimi_tui.history.manifest_id import is_manifest
 from kimi_tui.history.session import Session
-from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.step_summary import summarize_step
 from kimi_tui.wire.channel import Subscription, Wire
 from kimi_tui.wire.checks import CheckChange, CheckResult

@@ -21,10 +21,10 @@ from kimi_tui.engine.why.why_service import explain_stored_line
 from kimi_tui.history.check_log import read_step_checks
 from kimi_tui.history.checkpoint_tree import CheckpointNode, CheckpointTree
 from kimi_tui.history.conversation_state import ConversationState
+from kimi_tui.history.manifest_id import is_manifest
 from kimi_tui.history.read_only import ReadOnlyConversation
 from kimi_tui.history.session import Session
 from kimi_tui.history.session_state import SessionState
-from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.step_summary import summarize_step
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.review import PlannedFileContent, ReadPlannedFile

@@ -22,10 +22,10 @@ from kimi_tui.engine.timeline.revert_plan_builder import RevertPlanBuilder
 from kimi_tui.engine.timeline.revert_target import RevertTarget, RevertTargets
 from kimi_tui.history.context import Context
 from kimi_tui.history.conversation_store import RevertResult
+from kimi_tui.history.manifest_id import is_manifest
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
 from kimi_tui.history.session_state import AdoptedAttempt, PendingRevert, UndoEntry, push_undo
-from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.snapshots.plan import Plan
 from kimi_tui.soul.file_states import FilesAtCheckpoint
 from kimi_tui.wire.attempts import AdoptAttempts

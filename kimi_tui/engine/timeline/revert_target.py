@@ -9,11 +9,11 @@ from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.history.checkpoint_tree import NOT_CAPTURED_YET, CheckpointNode, CheckpointTree
 from kimi_tui.history.context import Context
+from kimi_tui.history.manifest_id import is_manifest
 from kimi_tui.history.message_history import is_note
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
 from kimi_tui.history.session_state import AdoptedAttempt
-from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.wire.attempts import AttemptFiles
 from kimi_tui.wire.timeline import RevertReason, RevertScope
 

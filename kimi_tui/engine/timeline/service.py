@@ -36,9 +36,9 @@ from kimi_tui.engine.timeline.shown_plans import ShownPlans
 from kimi_tui.engine.why.why_service import WhyService
 from kimi_tui.history.check_log import CheckLog
 from kimi_tui.history.context import Context
+from kimi_tui.history.manifest_id import is_manifest
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.limits import MB, SnapshotLimits
-from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.shell.private_command import PrivateCommands
 from kimi_tui.tools.shell.shell import ShellSandbox

@@ -45,7 +45,6 @@ _INDEX_SUFFIX = ".paths"
 _LEVEL = 6
 _LEVEL_OF_WHOLE = 1
 """Mostly digests, which higher levels don't compress further."""
-_ID = re.compile(r"[\w.-]+:\d+")
 _NUMBER = re.compile(r"\.(\d{6})(?:-[0-9a-f]{16})?$")
 """The number at the end of a segment's name."""
 _RANDOM_BYTES = 8
@@ -413,11 +412,6 @@ class ManifestLog:
 def _number_of(segment: Path) -> int:
     number = _NUMBER.search(segment.stem)
     return int(number[1]) if number is not None else 0
-
-
-def is_manifest(text: str | None) -> bool:
-    """Return whether a checkpoint's `files` is a manifest id, not the reason for a missing one."""
-    return text is not None and _ID.fullmatch(text) is not None
 
 
 def session_of(manifest: str) -> str:

@@ -1,4 +1,4 @@
-"""Opens the dialogs of commands on the screen."""
+"""Opens the dialogs of commands on the screen. Each is imported when it is opened, to start faster."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,17 +9,9 @@ from kimi_tui.tui.chosen_message import ChosenMessage, MessageSearchText
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.registry import CommandRegistry
 from kimi_tui.tui.conversation_pane import ConversationPane
-from kimi_tui.tui.dialogs.agents import AgentsDialog
-from kimi_tui.tui.dialogs.command_palette import CommandPalette
-from kimi_tui.tui.dialogs.help import Help
-from kimi_tui.tui.dialogs.mcp import McpDialog
 from kimi_tui.tui.dialogs.models import ModelChoice, ModelPicker
 from kimi_tui.tui.dialogs.pager import Pager
-from kimi_tui.tui.dialogs.picker import Picker
-from kimi_tui.tui.dialogs.sessions import SessionsDialog
 from kimi_tui.tui.dialogs.state_dialog import StateSource
-from kimi_tui.tui.dialogs.tasks import TasksDialog
-from kimi_tui.tui.dialogs.themes import ThemePicker
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen.session_screen import SessionScreen
@@ -53,6 +45,8 @@ class ScreenDialogs:
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
         """Let the user choose; return None if they cancel."""
+        from kimi_tui.tui.dialogs.picker import Picker
+
         return await self._screen.app.push_screen_wait(
             Picker(title, choices, key_labels=self._key_labels, hint=hint)
         )
@@ -63,6 +57,8 @@ class ScreenDialogs:
 
     async def choose_theme(self) -> str | None:
         """Let the user choose a theme with a preview; return None if they cancel."""
+        from kimi_tui.tui.dialogs.themes import ThemePicker
+
         picker = ThemePicker(
             theme_names(self._options.data_dir),
             self._host.theme_name,
@@ -74,11 +70,15 @@ class ScreenDialogs:
 
     async def choose_command(self) -> str | None:
         """Let the user choose a command; return None if they cancel."""
+        from kimi_tui.tui.dialogs.command_palette import CommandPalette
+
         palette = CommandPalette(self._registry, key_labels=self._key_labels)
         return await self._screen.app.push_screen_wait(palette)
 
     def show_help(self, content: Literal["all", "keys"], query: str = "") -> None:
         """Open the help, with `query` in its search."""
+        from kimi_tui.tui.dialogs.help import Help
+
         self._screen.app.push_screen(
             Help(
                 content=content,
@@ -91,15 +91,19 @@ class ScreenDialogs:
 
     def show_mcp(self) -> None:
         """Open the list of MCP servers."""
+        from kimi_tui.tui.dialogs.mcp import McpDialog
+
         self._screen.app.push_screen(McpDialog(**self._source))
 
     def show_tasks(self) -> None:
         """Open the list of background tasks."""
+        from kimi_tui.tui.dialogs.tasks import TasksDialog
+
         self._screen.app.push_screen(TasksDialog(**self._source))
 
     def show_permissions(self, *, only_unconfirmed: bool = False) -> None:
         """Open the list of permissions, or only the grants that need confirmation."""
-        from kimi_tui.tui.dialogs.permissions import PermissionsDialog  # rarely used
+        from kimi_tui.tui.dialogs.permissions import PermissionsDialog
 
         dialog = PermissionsDialog(only_unconfirmed=only_unconfirmed, **self._source)
         self._screen.app.push_screen(dialog)
@@ -116,7 +120,7 @@ class ScreenDialogs:
 
     async def connect_model(self, service: str) -> None:
         """Let the user connect a model, of that service if it isn't empty."""
-        from kimi_tui.tui.dialogs.model_setup import ModelSetupDialog  # rarely used
+        from kimi_tui.tui.dialogs.model_setup import ModelSetupDialog
 
         if message := await self._screen.app.push_screen_wait(
             ModelSetupDialog(service=service, **self._source)
@@ -125,7 +129,7 @@ class ScreenDialogs:
 
     async def open_settings(self) -> None:
         """Let the user view and change settings."""
-        from kimi_tui.tui.commands.settings import open_settings  # rarely used
+        from kimi_tui.tui.commands.settings import open_settings
 
         await open_settings(
             self._host, screen=self._screen, key_labels=self._key_labels, options=self._options
@@ -136,6 +140,8 @@ class ScreenDialogs:
 
         Return None if they cancel. `at_start`: the app has just opened.
         """
+        from kimi_tui.tui.dialogs.sessions import SessionsDialog
+
         while True:
             chosen = await self._screen.app.push_screen_wait(
                 SessionsDialog(wall_clock=self._options.wall_clock, at_start=at_start, **self._source)
@@ -147,7 +153,7 @@ class ScreenDialogs:
 
     async def choose_message(self, text: str) -> ChosenMessage | None:
         """Let the user search the messages of all sessions and choose one; return None if they cancel."""
-        from kimi_tui.tui.dialogs.message_search import MessageSearchDialog  # imports the timeline
+        from kimi_tui.tui.dialogs.message_search import MessageSearchDialog
 
         return await self._screen.app.push_screen_wait(
             MessageSearchDialog(text, wall_clock=self._options.wall_clock, **self._source)
@@ -155,7 +161,7 @@ class ScreenDialogs:
 
     async def choose_running_session(self) -> SessionRequest | None:
         """Show the open sessions of this user; return a request for the one that the user opens, or None."""
-        from kimi_tui.tui.dialogs.running_sessions import RunningSessionsDialog  # rarely used
+        from kimi_tui.tui.dialogs.running_sessions import RunningSessionsDialog
 
         service = self._options.running_sessions
         if service is None:
@@ -165,7 +171,7 @@ class ScreenDialogs:
 
     async def choose_fleet_task(self, database: Path) -> SessionRequest | None:
         """Show a fleet; return a request for the session of the task that the user opens, or None."""
-        from kimi_tui.tui.dialogs.fleet import FleetDialog  # rarely used
+        from kimi_tui.tui.dialogs.fleet import FleetDialog
 
         opener = self._options.task_opener
         if opener is None:
@@ -175,5 +181,7 @@ class ScreenDialogs:
 
     async def choose_agent(self, name: str) -> SessionRequest | None:
         """Let the user choose an agent, with the named one highlighted if it exists."""
+        from kimi_tui.tui.dialogs.agents import AgentsDialog
+
         agent = await self._screen.app.push_screen_wait(AgentsDialog(initial_agent=name, **self._source))
         return SessionRequest(agent=agent) if agent is not None else None

@@ -16,7 +16,6 @@ from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.tui.commands.command_host import CommandHost, InfoPage
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import INFO_PANEL_KEYS
-from kimi_tui.tui.panes.checkpoint_choices import checkpoint_choices
 from kimi_tui.tui.panes.context_page import render_context_page
 from kimi_tui.tui.panes.cost_page import render_cost_page
 from kimi_tui.tui.widgets.choice_list import ChoiceList
@@ -167,6 +166,8 @@ class InfoPanel(Vertical, can_focus=True):
             self._host.command(RunSlash(self._page), scrolls=False)
 
     async def _load_checkpoints(self) -> None:
+        from kimi_tui.tui.panes.checkpoint_choices import checkpoint_choices  # imports the timeline
+
         nodes = await self._host.timeline.load_checkpoints()
         rows = checkpoint_choices(nodes, now=self._host.wall_time)
         if self.choices.choices:

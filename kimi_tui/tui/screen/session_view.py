@@ -15,8 +15,6 @@ from kimi_tui.config.startup_settings import ThinkingDisplay
 from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.frontend.session_state import SessionViewState
-from kimi_tui.tui.approvals.batch_review import BatchReview
-from kimi_tui.tui.approvals.edit_proposal import edit_proposal
 from kimi_tui.tui.approvals.focus_offer import FocusOffer
 from kimi_tui.tui.approvals.panel import ApprovalPanel
 from kimi_tui.tui.approvals.questions import QuestionPanel
@@ -97,8 +95,8 @@ class SessionView(Vertical):
         if self._info is not None:
             self._info.state = state
         self.focus_offer.open_panel = (self._questions or self.panel) if state.requests else None
-        if old.requests != state.requests and isinstance(self.app.screen, BatchReview):
-            self.app.screen.update_requests({request.id for request in state.requests})
+        if old.requests != state.requests:
+            self._update_review(state)
         if state.requests[:1] != old.requests[:1]:
             self.pane_layout.end_peek()
             if state.requests:
@@ -109,6 +107,12 @@ class SessionView(Vertical):
     def on_mount(self) -> None:
         """Watch the screen's focus."""
         self.watch(self.screen, "focused", self.focus_offer.handle_focus_change, init=False)
+
+    def _update_review(self, state: SessionViewState) -> None:
+        from kimi_tui.tui.approvals.batch_review import BatchReview  # not needed before the first request
+
+        if isinstance(self.app.screen, BatchReview):
+            self.app.screen.update_requests({request.id for request in state.requests})
 
     def _show_questions(self) -> None:
         # Mounted only while a question is open: each widget adds work when the terminal gets the focus.
@@ -125,10 +129,14 @@ class SessionView(Vertical):
     @on(ApprovalPanel.EditRequested)
     @work(group="edit", exclusive=True)
     async def _edit_proposal(self, event: ApprovalPanel.EditRequested) -> None:
+        from kimi_tui.tui.approvals.edit_proposal import edit_proposal
+
         await self.panel.apply_edit_result(event.request.id, await edit_proposal(self.app, event.request))
 
     @on(ApprovalPanel.ReviewRequested)
     def _review(self) -> None:
+        from kimi_tui.tui.approvals.batch_review import BatchReview
+
         requests = [request for request in self.state.requests if isinstance(request, ApprovalRequest)]
         review = BatchReview(requests, key_labels=self._keyboard.key_labels)
         self.app.push_screen(review, self._submit_review)
