@@ -158,13 +158,20 @@ def check_terminal_usable() -> None:
 
 
 def _run(setup: EngineSetup, *, is_resident: bool, is_viewer: bool = False) -> int:
-    from kimi_tui.tui.app import KimiTuiApp
-    from kimi_tui.tui.terminal.scrollback import write_lines
+    from kimi_tui.tui.terminal.background import BackgroundQuery, KnownBackground
 
+    with BackgroundQuery() as query:  # the terminal answers during the imports
+        from kimi_tui.tui.app import KimiTuiApp
+        from kimi_tui.tui.terminal.scrollback import write_lines
+
+        options = _tui_options(setup)
+        luminance, early_input = query.read_reply()
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     wire = Wire()
     options = replace(
-        _tui_options(setup),
+        options,
+        background=KnownBackground(luminance),
+        early_input=early_input,
         serve_session=partial(_open_other_session, setup, is_resident=is_resident, is_viewer=is_viewer),
     )
     if options.choose_session is not None:  # a new session is open while the user chooses

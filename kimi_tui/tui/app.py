@@ -23,7 +23,6 @@ from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen.front_end import ScreenReady
 from kimi_tui.tui.screen.main_screen import MainScreen
 from kimi_tui.tui.session_request import SessionRequest, SessionRequested
-from kimi_tui.tui.terminal.background import query_background
 from kimi_tui.tui.terminal.extra_sequences import register_key_sequences
 from kimi_tui.tui.terminal.output import SequenceSender
 from kimi_tui.tui.terminal.scrollback import PrintRequested, Scrollback, TurnCompleted
@@ -63,8 +62,6 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         self._main: MainScreen | None = None
         self._is_leaving = False
         self._reconnects = 0
-        self._early_input = ""
-        """Keys typed before the app could receive them."""
         self._notifier = TerminalNotifier(
             method=detect_method(options.notify),
             terminal=SequenceSender(self),
@@ -81,7 +78,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
             self.register_theme(theme)
         self._theme_error = ""
         """Why the user's theme can't be used."""
-        self._apply_initial_theme(resolve_theme(options.theme))
+        self._apply_initial_theme(resolve_theme(options.theme, luminance=options.background.luminance))
         if options.reduced_motion:
             self.animation_level = "none"
 
@@ -93,15 +90,6 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         # Without the reactive's watcher, which would parse every style a second time.
         self.set_reactive(App.theme, theme)
         self.stylesheet.set_variables(self.get_css_variables())
-
-    async def run_async(self, *, headless: bool = False, **options: Any) -> Any:
-        """Run on the terminal. Query its background color first, for the theme `auto`, now or later."""
-        if not headless:
-            luminance, self._early_input = query_background()
-            self._options.background.luminance = luminance
-            if self._options.theme == "auto":
-                self._apply_initial_theme(resolve_theme("auto", luminance=luminance))
-        return await super().run_async(headless=headless, **options)
 
     def get_default_screen(self) -> Screen[Any]:
         """Return the main screen; all other screens are dialogs above it."""
@@ -144,7 +132,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
 
     def on_ready(self) -> None:
         """Replay input typed before the app started and report errors in the theme and the keymap."""
-        self.replay_input(self._early_input)
+        self.replay_input(self._options.early_input)
         if self._theme_error:
             self.notify(sanitize(self._theme_error), severity="warning", timeout=10, markup=False)
         for keymap_error in keymap_errors(self._options.keymap):

@@ -26,6 +26,8 @@ class TuiOptions:
     """Name of a theme, which may not exist."""
     background: KnownBackground = field(default_factory=KnownBackground)
     """The terminal's background, for the theme `auto`."""
+    early_input: str = ""
+    """Keys typed before the app could receive them."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Binding ids to keys, several separated by commas; overrides `tui.keys`."""
     mouse: bool = True

@@ -187,17 +187,29 @@ def write_theme(data_dir: Path, name: str, text: str) -> None:
 
 
 QUERY_SCRIPT = """
-from kimi_tui.tui.terminal.background import query_background
-print("luminance", query_background(timeout_s=TIMEOUT).luminance)
+import select, termios
+from kimi_tui.tui.terminal.background import BackgroundQuery
+before = termios.tcgetattr(0)
+with BackgroundQuery(timeout_s=TIMEOUT) as query:
+    WORK
+    reply = query.read_reply()
+assert termios.tcgetattr(0) == before
+print("luminance", reply.luminance, reply.typed_text)
 """
+WAIT_FOR_INPUT = "select.select([0], [], [])"
 
 
-def query_in_subprocess(reply: bytes, *, timeout_s: float = 20.0, typed: bytes = b"") -> str:
-    """Return the luminance found by a process on a pseudo-terminal that sends `reply`."""
+def query_in_subprocess(
+    reply: bytes, *, timeout_s: float = 20.0, typed: bytes = b"", work: str = "pass"
+) -> str:
+    """Return the luminance and the typed text that a process reads after `work`.
+
+    Its pseudo-terminal sends `reply`.
+    """
     controller, terminal = pty.openpty()
     os.write(controller, typed)
     process = subprocess.Popen(
-        [sys.executable, "-c", QUERY_SCRIPT.replace("TIMEOUT", str(timeout_s))],
+        [sys.executable, "-c", QUERY_SCRIPT.replace("TIMEOUT", str(timeout_s)).replace("WORK", work)],
         stdin=terminal,
         stdout=terminal,
         stderr=terminal,
@@ -224,9 +236,15 @@ def test_a_terminal_without_color_replies_does_not_delay_the_start() -> None:
     assert query_in_subprocess(b"\x1b[?62c") == "None"
 
 
+def test_a_reply_during_long_work_is_read() -> None:
+    reply = b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c"
+    assert query_in_subprocess(reply, timeout_s=0, work=WAIT_FOR_INPUT) == "1.0"
+
+
 def test_a_silent_terminal_is_not_waited_for() -> None:
     assert query_in_subprocess(b"", timeout_s=0.05) == "None"
 
 
-def test_the_terminal_is_not_queried_while_input_is_pending() -> None:
-    assert query_in_subprocess(b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c", typed=b"hello") == "None"
+def test_input_typed_before_the_query_is_kept_and_not_mixed_with_a_reply() -> None:
+    reply = b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c"
+    assert query_in_subprocess(reply, typed=b"hello") == "None hello"

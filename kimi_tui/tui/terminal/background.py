@@ -1,12 +1,14 @@
-"""Queries the terminal's background color before the app starts."""
+"""Queries the terminal's background color while the app is imported."""
 
 import os
 import re
 import select
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
+from types import TracebackType
+from typing import Any, NamedTuple
 
 _QUERY = b"\x1b]11;?\x1b\\\x1b[c"
 """OSC 11, followed by a query that every terminal answers. A reply to only the second one ends the wait."""
@@ -32,31 +34,55 @@ class KnownBackground:
     """As in `TerminalBackground`."""
 
 
-def query_background(*, timeout_s: float = 0.2) -> TerminalBackground:
-    """Query the terminal's background color.
+class BackgroundQuery:
+    """A query of the terminal's background color. The terminal answers while the program does other work.
 
-    Nothing is sent while input is pending, because the user's keys must not be lost.
+    Use it as a context manager. Until it ends, the terminal doesn't echo what the user types.
     """
-    if os.name != "posix" or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return TerminalBackground()
-    import termios
-    import tty
 
-    descriptor = sys.stdin.fileno()
-    try:
-        before = termios.tcgetattr(descriptor)
-    except termios.error:
-        return TerminalBackground()
-    try:
-        tty.setcbreak(descriptor, termios.TCSANOW)
-        if _is_readable(descriptor, 0):
+    def __init__(self, *, timeout_s: float = 0.2) -> None:
+        """`timeout_s`: how long to wait for the reply, from the query on."""
+        self._timeout_s = timeout_s
+        self._deadline: float | None = None
+        """When to stop waiting for the reply; None without a terminal."""
+        self._attributes: list[Any] | None = None
+        """The terminal's attributes before the query."""
+
+    def __enter__(self) -> "BackgroundQuery":
+        """Send the query, unless input is pending: the user's keys must not be lost."""
+        if os.name != "posix" or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return self
+        import termios
+        import tty
+
+        descriptor = sys.stdin.fileno()
+        with suppress(OSError, termios.error):
+            self._attributes = termios.tcgetattr(descriptor)
+            tty.setcbreak(descriptor, termios.TCSANOW)
+            self._deadline = time.monotonic()
+            if not _is_readable(descriptor, 0):
+                os.write(sys.stdout.fileno(), _QUERY)
+                self._deadline += self._timeout_s
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Restore the terminal's attributes."""
+        if self._attributes is not None:
+            import termios
+
+            with suppress(termios.error):  # the terminal is gone
+                termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, self._attributes)
+
+    def read_reply(self) -> TerminalBackground:
+        """Wait for the reply, if it hasn't arrived yet. Return it and what the user has typed."""
+        if self._deadline is None:
             return TerminalBackground()
-        os.write(sys.stdout.fileno(), _QUERY)
-        return parse_background(_read_reply(descriptor, timeout_s))
-    except (OSError, termios.error):
-        return TerminalBackground()
-    finally:
-        termios.tcsetattr(descriptor, termios.TCSANOW, before)
+        try:
+            return parse_background(_read_reply(sys.stdin.fileno(), self._deadline))
+        except OSError:
+            return TerminalBackground()
 
 
 def parse_background(reply: bytes) -> TerminalBackground:
@@ -73,12 +99,16 @@ def parse_luminance(reply: bytes) -> float | None:
     return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
 
 
-def _read_reply(descriptor: int, timeout_s: float) -> bytes:
+def _read_reply(descriptor: int, deadline: float) -> bytes:
+    """Return what has arrived. Wait for the end of the reply until `deadline`."""
     reply = b""
-    deadline = time.monotonic() + timeout_s
-    while not _DEVICE_ATTRIBUTES.search(reply) and (remaining := deadline - time.monotonic()) > 0:
-        if _is_readable(descriptor, remaining):
-            reply += os.read(descriptor, 256)
+    while not _DEVICE_ATTRIBUTES.search(reply):
+        if not _is_readable(descriptor, max(deadline - time.monotonic(), 0)):
+            break
+        data = os.read(descriptor, 256)
+        if not data:  # the terminal is gone
+            break
+        reply += data
     return reply
 
 
