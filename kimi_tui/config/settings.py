@@ -207,7 +207,7 @@ class CheckSettings(_Table):
     Empty for no check.
     """
     timeout: float = Field(600, gt=0)
-    """Seconds after which the command is ended. The check then fails."""
+    """Seconds after which the command is stopped. The check then fails."""
 
 
 class SubagentSettings(_Table):
