@@ -77,7 +77,7 @@ def wide_rules(config: RawConfig) -> Iterator[str]:
                 except ConfigError:
                     continue  # `unknown_references` reports it
                 if name == "allow" and (reach := find_wide_reach(rule)) is not None:
-                    notice = tr("Wide rule {rule}: {reach}.", rule=text, reach=translate_message(reach))
+                    notice = tr("Broad rule {rule}: {reach}.", rule=text, reach=translate_message(reach))
                     yield _with_location(location, notice)
                 if (better := find_better_rule(rule)) is not None:
                     notice = tr("{rule} has no effect. Write {better} instead.", rule=text, better=better)

@@ -40,7 +40,7 @@ def ask_about_project(reviewed: Iterable[ReviewedFile], *, work_dir: Path, data_
     print_safely("They can allow or run commands without asking, and give the model instructions.")
     answer = ask(f"{tr('Trust these files? [y]es, [n]o, or enter to decide later:')} ").lower()
     if answer not in ("y", "yes", "n", "no"):
-        print_safely("Ignored these files. The question comes up again next time.")
+        print_safely("Ignored these files. kimi-tui asks again next time.")
         return False
     trusted = answer in ("y", "yes")
     if not trusted:

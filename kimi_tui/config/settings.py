@@ -75,8 +75,8 @@ class ProviderConfig(_Table):
     scripts: str | None = None
     """File of scripts, for type `scripted`."""
     reasoning_key: str | None = None
-    """Message field for thinking, for type `openai`. Empty to never send thinking back; by default the server
-    decides.
+    """Message field for thinking, for type `openai`. Empty to never send thinking back. The default depends
+    on the server.
     """
     idle_timeout_s: float = Field(120.0, gt=0)
     """Seconds without data after which a response counts as interrupted."""
@@ -105,7 +105,7 @@ class ModelSettings(_Table):
     display_name: str = ""
     """Name to show. By default the name of this table."""
     capabilities: frozenset[Capability] | None = None
-    """Capabilities. By default, those known for the provider's models."""
+    """Capabilities of the model. By default, the known capabilities of the provider's models."""
     temperature: float | None = Field(None, ge=0, le=2)
     """Sampling temperature; by default the server's."""
     top_p: float | None = Field(None, gt=0, le=1)
@@ -130,9 +130,9 @@ class LoopControlSettings(_Table):
     compaction_trigger_ratio: float = Field(0.85, gt=0, le=1)
     """Fraction of the context window at which the conversation is compacted."""
     repetition_note_after: int = Field(3, ge=0)
-    """Identical calls with identical results before the model is warned; 0 to never warn."""
+    """Number of identical calls with identical results after which the model is warned; 0 to never warn."""
     repetition_stop_after: int = Field(8, ge=0)
-    """Identical calls with identical results before the turn is stopped."""
+    """Number of identical calls with identical results after which the turn is stopped."""
 
 
 def _resolve_builtin_strategy(value: object) -> object:
@@ -177,7 +177,7 @@ class CheckpointSettings(_Table):
     files: bool = True
     """Whether to save file snapshots, so that a revert restores files on disk."""
     exclude: tuple[str, ...] = ()
-    """Files not to cover, as lines of a .gitignore in the working directory."""
+    """Files that checkpoints don't cover, as patterns of a .gitignore file in the working directory."""
     max_file_mb: int = Field(64, ge=1)
     """Larger files are not covered."""
     max_total_mb: int = Field(2048, ge=1)
@@ -185,8 +185,8 @@ class CheckpointSettings(_Table):
     this.
     """
     max_files: int = Field(400_000, ge=0)
-    """In a working directory with more files, only files stored before or written by file tools are
-    covered.
+    """If the working directory has more files than this, only files stored earlier or written by
+    file tools are covered.
     """
     max_first_look_s: float = Field(180, gt=0)
     """Maximum seconds for the first scan. If it takes longer, only files written by file tools are
@@ -203,8 +203,8 @@ class CheckSettings(_Table):
     """A command that runs after each step that changed files. See [Checks](checks.md)."""
 
     run: str = ""
-    """Shell command, such as `pytest -q`. Exit code 0 means that the check passes, 125 that it has no result.
-    Empty for no check.
+    """Shell command, such as `pytest -q`. Exit code 0 means that the check passes, 125 that it's
+    inconclusive. Empty for no check.
     """
     timeout: float = Field(600, gt=0)
     """Seconds after which the command is stopped. The check then fails."""
@@ -225,7 +225,7 @@ class AttemptSettings(_Table):
     """[Attempts](attempts.md): runs from one checkpoint, side by side."""
 
     max_at_once: int = Field(4, ge=1, le=64)
-    """How many attempts run at the same time. Others wait."""
+    """Maximum number of attempts that run at the same time. Others wait."""
     max_time: float = Field(3600, gt=0)
     """Time limit of each attempt in seconds."""
 

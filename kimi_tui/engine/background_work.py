@@ -67,7 +67,7 @@ class BackgroundWork:
         """Move the command of a call to the background, or all. Raises KimiTuiError if none is running."""
         if not self.tasks.movable.request_move(call_id):
             raise KimiTuiError(
-                "No command of the agent that can move to the background is running.",
+                "The agent isn't running a command that can move to the background.",
                 hint=(
                     "Press the key again while one is running. In plan mode, commands stay in the foreground."
                 ),

@@ -52,7 +52,7 @@ _MAX_POLL_SHARE = 10
 """Reading the files takes at most 1/n of the time."""
 _FileStat = tuple[int, int, int] | None
 """Inode, size and modification time of a file. None: it doesn't exist."""
-_FILES_GONE = "The files of this session are gone. It stays on the screen as it was."
+_FILES_GONE = "The files of this session were deleted. Its conversation stays on the screen."
 _FILES_GONE_HINT = "If it is a task of a fleet, open it again with /fleet."
 
 
@@ -185,9 +185,7 @@ class ReadOnlyEngine:
         if self._session.state.names != names:
             await self._timeline.update(await asyncio.to_thread(self._conversation.current_state))
         if was_in_use and not self._is_in_use:
-            self._send_notice(
-                "The other process has ended.", "/write resumes this session for writing.", "info"
-            )
+            self._send_notice("The other process has ended.", "Use /write to continue this session.", "info")
 
     async def _have_files_vanished(self, stats: list[_FileStat]) -> bool:
         """Return whether files were deleted since `stats`, so that later reads may be incomplete."""

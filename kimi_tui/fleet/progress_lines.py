@@ -40,8 +40,8 @@ class ProgressLines:
         if count:
             self._write(
                 tr_n(
-                    "Took over {count} task of a driver that is gone.",
-                    "Took over {count} tasks of drivers that are gone.",
+                    "Took over {count} task of a driver that has exited.",
+                    "Took over {count} tasks of drivers that have exited.",
                     count,
                 )
             )

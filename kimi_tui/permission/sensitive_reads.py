@@ -42,9 +42,11 @@ class SensitiveReads:
         first, *others = self._paths
         if others:
             return msg(
-                "may send what this session has read: {path} and {count} more", path=first, count=len(others)
+                "may send data that this session has read: {path} and {count} more",
+                path=first,
+                count=len(others),
             )
-        return msg("may send what this session has read: {path}", path=first)
+        return msg("may send data that this session has read: {path}", path=first)
 
 
 def _uses_network(subject: Subject) -> bool:

@@ -249,7 +249,8 @@ class SessionHost:
                     engine=self._version,
                     client=hello.version,
                 ),
-                hint="Run `kimi-tui serve --restart`. It saves all sessions and stops what they run.",
+                hint="Run `kimi-tui serve --restart`. It saves all sessions and stops their turns and "
+                "background tasks.",
             )
 
     # sessions

@@ -184,7 +184,7 @@ class MessageIndex:
             self.close()
             raise KimiTuiError(
                 msg("Can't use the search index {path}: {reason}.", path=self._path, reason=error),
-                hint="Try again. If it still fails, delete this file; it is built again.",
+                hint="Try again. If it still fails, delete this file. The next search builds a new index.",
             ) from error
         except OSError as error:
             self.close()

@@ -10,8 +10,8 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.llm.provider import LLM
 
 _REQUIRED_CAPABILITY: dict[type, tuple[str, str]] = {
-    ImageURLPart: ("image_in", "images"),
-    VideoURLPart: ("video_in", "videos"),
+    ImageURLPart: ("image_in", msg("images")),
+    VideoURLPart: ("video_in", msg("videos")),
 }
 """Maps a kind of part to the capability that it requires and its name for people."""
 
@@ -24,8 +24,9 @@ def require_supported_media(request: Message, llm: LLM) -> None:
             raise ModelNotSupported(
                 msg("The model {model} doesn't support {input}.", model=llm.name, input=name),
                 hint=msg(
-                    "Choose another model and send the message again, or send it as text. If the model "
-                    "does support them, add {capability} to its capabilities in the config.",
+                    "Choose another model and send the message again, or send text only. If the model "
+                    "supports {input}, add {capability} to its capabilities in the config.",
+                    input=name,
                     capability=capability,
                 ),
             )

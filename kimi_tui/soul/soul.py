@@ -375,7 +375,8 @@ def _context_too_long_error(error: ContextTooLong) -> ContextTooLong:
             "The conversation is too long for the model, even after compaction: {problem}", problem=error.what
         ),
         status_code=error.status_code,
-        hint="Switch to a model with a larger context window, revert to an earlier checkpoint, or /clear.",
+        hint="Switch to a model with a larger context window, revert to an earlier checkpoint, or run "
+        "/clear.",
     )
 
 

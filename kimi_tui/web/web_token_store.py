@@ -92,7 +92,7 @@ class WebTokenStore:
         )
         if prefix != "all" and len(revoked) != 1:
             raise UsageError(
-                msg("No single token begins with “{prefix}”.", prefix=prefix),
+                msg("“{prefix}” matches no token, or more than one.", prefix=prefix),
                 hint="`kimi-tui web --list` lists the tokens.",
             )
         self._save(tuple(token for token in tokens if token not in revoked))

@@ -5,7 +5,7 @@ from typing import Literal
 from kimi_tui.base.frozen import frozen
 
 CheckVerdict = Literal["pass", "fail", "skip"]
-"""Result of a run: exit code 0, another one or a timeout, or 125, which can't tell."""
+"""Result of a run: exit code 0, another one or a timeout, or 125 for an inconclusive run."""
 CheckState = Literal["running", "pass", "fail", "skip"]
 CheckChange = Literal["began_to_fail", "passes_again", "failed_before", ""]
 """How a result differs from that of the last checked step before it; empty if it is the same.

@@ -37,6 +37,6 @@ class CommandEffects:
     n_more_files: int = 0
     """How many more files are changed than `files` lists."""
     network_attempts: int = 0
-    """How often the command tried to reach the network, which it couldn't."""
+    """Number of failed attempts of the command to reach the network."""
     secrets: tuple[str, ...] = ()
     """Files that are likely to contain secrets, and that the command has read."""

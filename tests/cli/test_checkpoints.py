@@ -126,8 +126,8 @@ def test_the_preview_of_an_incomplete_plan_begins_with_what_is_unknown(
         "checkpoints", "revert", listed[-1].split()[0], "--dry-run"
     ).stdout.splitlines()
     assert first == (
-        "This plan is incomplete, because the working directory contains more than 20 files. "
-        "Changes of files that weren't stored before are unknown."
+        "This preview is incomplete, because the working directory contains more than 20 files. "
+        "Changes to files that weren't stored before are unknown."
     )
     actions = {line.split()[1]: line.split()[0] for line in others if line.startswith(("delete", "recreate"))}
     # What a command created is known exactly if it ran in a workspace, and to no scan otherwise.
@@ -157,7 +157,7 @@ def test_hunks_and_choices_of_a_revert_are_listed_and_chosen(program: Program) -
     for option, value, message in (
         ("--choose", "a.py=x", "Unknown choice “x”. Use one of mine, checkpoint, both, merge."),
         ("--hunks", "f=x", "“x” isn't a list of hunk numbers."),
-        ("--choose", "b.py=mine", "The plan doesn't contain b.py."),
+        ("--choose", "b.py=mine", "The preview doesn't contain b.py."),
     ):
         assert message in program.run(*revert, option, value).stderr
     done = program.run(*revert, "--choose", "a.py=mine", "--hunks", "f=2")

@@ -87,7 +87,7 @@ def test_config_check_reports_wide_rules_and_rules_without_effect(tmp_path: Path
     done = program.run("config", "check")
     assert done.exit_code == 0
     for rule in wide:
-        assert f"Wide rule {rule}: " in done.stdout
+        assert f"Broad rule {rule}: " in done.stdout
     for rule in narrow:
         assert rule not in done.stdout
     assert "Tool(ReadFile) has no effect. Write Read(...) instead." in done.stdout

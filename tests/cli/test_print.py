@@ -186,7 +186,7 @@ def test_a_thinking_level_that_the_model_does_not_have_is_reported(program):
     program.configure(f'{config}\ncapabilities = ["always_thinking"]')
     done = program.run("-p", "x", "--no-thinking")
     assert done.stderr == (
-        "Warning: The model scripted doesn't have the thinking level “off”. It uses “low”.\n"
+        "Warning: The model scripted doesn't have the thinking level “off”. The model uses “low” instead.\n"
     )
 
 

@@ -224,7 +224,7 @@ async def test_a_session_whose_files_are_deleted_stays_on_the_screen(tmp_path: P
         await listener.wait_for_text("first", "one")
         sent = len(listener.events)
         shutil.rmtree(tmp_path / "data" / "tui-sessions")
-        await listener.wait_for_notice("files of this session are gone")
+        await listener.wait_for_notice("files of this session were deleted")
         assert not [it for it in listener.events[sent:] if isinstance(it, ReplayBegin | SessionInfo)]
 
 

@@ -366,7 +366,7 @@ async def test_a_choice_for_a_file_that_isnt_in_the_plan_changes_nothing(
         before = read_files(work_dir)
         start = prompt_checkpoint(client, 0)
         failure = await client.run_command(Revert(start, choices=(FileChoice("b.py", "mine"),)), Notification)
-        assert failure.title == "The plan doesn't contain b.py."
+        assert failure.title == "The preview doesn't contain b.py."
         assert read_files(work_dir) == before
 
 

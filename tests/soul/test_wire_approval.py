@@ -371,7 +371,7 @@ async def test_a_web_search_needs_no_approval_until_a_secret_was_read() -> None:
     for subject in (SearchSubject(), WebSubject("a.test"), "curl https://a.test", "git push"):
         pending = harness.ask(subject)
         (request,) = await harness.requests()
-        assert request.danger == "may send what this session has read: /work-dir/.env"
+        assert request.danger == "may send data that this session has read: /work-dir/.env"
         assert request.rule is None
         harness.answer(request, "approve")
         await with_timeout(pending)

@@ -241,7 +241,7 @@ async def test_a_missing_work_dir_is_reported(shell: Shell, tmp_path: Path) -> N
 
 
 async def test_a_command_too_long_for_the_system_is_reported(shell: Shell, tmp_path: Path) -> None:
-    with pytest.raises(ShellUnavailable, match="could not be started"):
+    with pytest.raises(ShellUnavailable, match="Can't start the command"):
         await run(shell, "#" * 5_000_000, tmp_path)
 
 

@@ -95,9 +95,9 @@ async def test_usage_from_before_it_was_counted_by_model_has_its_own_line(open_a
     async with open_app(session=WITH_COMMANDS, size=(80, 24)) as harness:
         await open_page(harness, "cost")
         harness.engine.send(replace(USAGE, usage=TokenUsage(145_000, 4_200, 9_000), cost_usd=0.75))
-        await harness.wait_until(lambda: "earlier, by any model" in harness.screen_text())
+        await harness.wait_until(lambda: "earlier, all models" in harness.screen_text())
         line = harness.screen_text().split("\n")[row_of(harness, "earlier")]
-        assert " ".join(line.strip("│ ").split()) == "earlier, by any model 100k 0 0 1k $0.50"
+        assert " ".join(line.strip("│ ").split()) == "earlier, all models 100k 0 0 1k $0.50"
 
 
 async def test_values_are_requested_again_when_they_change(open_app: Any) -> None:

@@ -74,7 +74,7 @@ ChooseOption = Annotated[
     typer.Option(
         "--choose",
         metavar="FILE=CHOICE",
-        help="For a file that you changed too: mine, checkpoint, both or merge; repeatable.",
+        help="For a file that you also changed: mine, checkpoint, both or merge; repeatable.",
     ),
 ]
 HunksOption = Annotated[
@@ -108,7 +108,7 @@ def list_checkpoints(
 
 @app.command()
 def branches(session_id: SessionOption = None) -> None:
-    """List the branches that reverts, /clear and compaction left."""
+    """List the branches created by reverts, /clear and compaction."""
     _, tree = load_tree(find_session(session_id))
     own_branches = tree.own_branches()
     for branch in reversed(own_branches):
@@ -120,7 +120,8 @@ def branches(session_id: SessionOption = None) -> None:
 @app.command()
 def diff(
     before: Annotated[
-        int | None, typer.Argument(metavar="N", help="First checkpoint. Default: that of your last prompt.")
+        int | None,
+        typer.Argument(metavar="N", help="First checkpoint. Default: the checkpoint of your last prompt."),
     ] = None,
     after: Annotated[
         int | None, typer.Argument(metavar="M", help="Second checkpoint. Default: the current files.")
@@ -310,7 +311,9 @@ def prune(
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option(min=0, metavar="MB", help="Remove the oldest until the rest fits."),
+        typer.Option(
+            min=0, metavar="MB", help="Remove the oldest snapshots until the rest fits into this size."
+        ),
     ] = None,
 ) -> None:
     """Remove old file snapshots to free disk space."""

@@ -76,7 +76,7 @@ def _apply_change(key: str, value: str | None) -> None:
     override = set_setting(key, value, config=config, data_dir=directory)
     print_line(f"Changed {user_config_path(directory)}.")
     if override:
-        print_line(msg("{setting} overrides it here.", setting=override))
+        print_line(msg("{setting} overrides the new value here.", setting=override))
 
 
 @app.command()

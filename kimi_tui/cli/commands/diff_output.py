@@ -58,7 +58,7 @@ def print_plan(plan: RevertPlan) -> None:
             )
         )
     for command in plan.commands:
-        print_line(msg("not undone outside the working directory: $ {command}", command=command))
+        print_line(msg("effects outside the working directory aren't reverted: $ {command}", command=command))
 
 
 def print_saved_versions(reverted: Reverted) -> None:

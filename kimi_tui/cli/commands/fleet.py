@@ -64,7 +64,8 @@ def run(
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed tasks again.")] = False,
     retries: Annotated[
-        int, typer.Option("--retries", metavar="N", help="Repeat a task after temporary failures.")
+        int,
+        typer.Option("--retries", metavar="N", help="Repeat a task up to N times after temporary failures."),
     ] = 2,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the tasks and run nothing.")] = False,
     model: Annotated[

@@ -35,7 +35,8 @@ def login(
     provider: Annotated[
         str | None,
         typer.Argument(
-            metavar="PROVIDER", help="kimi, openai, anthropic or a compatible service; prompts if omitted."
+            metavar="PROVIDER",
+            help="kimi, openai, anthropic or a compatible service. Default: choose at a prompt.",
         ),
     ] = None,
     base_url: Annotated[
@@ -74,7 +75,9 @@ def login(
     )
     print_line(msg("To use its model, run `kimi-tui --model {name}` or /model in the app.", name=saved))
     if variable is not None and os.environ.get(variable):
-        print_line(msg("{variable} is set in the environment and overrides it.", variable=variable))
+        print_line(
+            msg("{variable} is set in the environment and overrides the stored key.", variable=variable)
+        )
 
 
 def _prompt_connection(
@@ -97,7 +100,7 @@ def _prompt_connection(
         raise UsageError(msg("Unknown provider “{name}”.", name=name), hint=hint)
     if model is None:
         raise UsageError(
-            msg("{name} needs a model.", name=service.title),
+            msg("No model given for {name}.", name=service.title),
             hint="Add --model NAME, or choose one from a list with /login in the app.",
         )
     connection = ProviderConnection(

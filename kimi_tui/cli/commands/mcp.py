@@ -113,7 +113,7 @@ def add(
     print_line(msg("Added MCP server '{name}' to {path}.", name=name, path=path))
     match server:
         case InvalidServer(problem=problem):
-            print_note(msg("Can't use it yet: {problem}", problem=as_message(problem)))
+            print_note(msg("The server can't be used yet: {problem}", problem=as_message(problem)))
         case RemoteServer(oauth=True):
             print_note(msg("To sign in, run: kimi-tui mcp auth {name}", name=name))
         case _:
@@ -214,7 +214,7 @@ def _print_requirements(copy: ServerCopy) -> None:
         )
     (server,) = parse_servers(source_from_entry(copy.name, copy.server.entry))
     if isinstance(server, InvalidServer):
-        print_line(msg("Can't use it yet: {problem}", problem=as_message(server.problem)))
+        print_line(msg("The server can't be used yet: {problem}", problem=as_message(server.problem)))
 
 
 class _PrintedSignInPage(SignInPage):
@@ -246,7 +246,7 @@ def reset_auth(name: _Name) -> None:
 
 @app.command()
 def test(name: _Name) -> None:
-    """Connect to a server and list what it offers."""
+    """Connect to a server and list its tools, prompts and resources."""
     server = _find_server(name)
     print_line(msg("Testing connection to '{name}'...", name=name))
     try:

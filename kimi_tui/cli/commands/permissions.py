@@ -35,7 +35,7 @@ _Fetch = Annotated[str | None, typer.Option("--fetch", metavar="URL", help="Test
 def show_verdict(
     command: _Command = None, read: _Read = None, edit: _Edit = None, fetch: _Fetch = None
 ) -> int:
-    """Show the verdict, the rule and the question. Exit with 4 unless it's allowed."""
+    """Show the verdict, the rule and the question. Exit with 4 unless the call is allowed."""
     rules = _read_rules()
     is_allowed = _print_verdict(rules, rules.assess(_parse_subject(command, read, edit, fetch)))
     return ExitCode.DONE if is_allowed else ExitCode.DENIED

@@ -28,7 +28,9 @@ _SHORT_ID_LENGTH = 8
 @app.command()
 def search(
     words: Annotated[list[str], typer.Argument(metavar="WORDS...", help="Words that a message contains.")],
-    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="Number of messages.")] = 20,
+    limit: Annotated[
+        int, typer.Option("-n", "--limit", min=1, help="Maximum number of messages to show.")
+    ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> int:
     """Search the messages of all sessions, newest first. Exit with 1 if none contains all words."""

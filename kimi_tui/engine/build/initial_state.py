@@ -92,7 +92,7 @@ def thinking_problems(settings: RuntimeSettings, options: EngineOptions) -> tupl
                 name=name,
                 level=options.thinking,
             ),
-            hint=msg("It uses “{level}”.", level=settings.effort),
+            hint=msg("The model uses “{level}” instead.", level=settings.effort),
         ),
     )
 

@@ -81,10 +81,14 @@ class LeftCommands:
 
     def _notify(self, result: CommitResult) -> None:
         count = len(result.done)
-        body: str = msg_n("1 path was committed.", "{count} paths were committed.", count)
+        body: str = msg_n(
+            "The changes to 1 path were applied.", "The changes to {count} paths were applied.", count
+        )
         if result.failed:
             names = ", ".join(printable_name(path) for path in list(result.failed)[:_MAX_NAMED])
-            body = msg("{result} Left alone because they changed since: {paths}.", result=body, paths=names)
+            body = msg(
+                "{result} Skipped, because they changed in the meantime: {paths}.", result=body, paths=names
+            )
         self._sender.send(
             build_notice("A command was running when kimi-tui was killed.", body, severity="warning")
         )

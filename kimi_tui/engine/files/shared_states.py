@@ -185,6 +185,6 @@ def _not_stored() -> StateUnavailable:
 
 def _not_covered(path: str) -> StateUnavailable:
     return StateUnavailable(
-        msg("The files of that checkpoint aren't all covered: {path}.", path=display_path(path)),
+        msg("Not all files of that checkpoint are covered: {path}.", path=display_path(path)),
         hint="Choose another checkpoint.",
     )

@@ -347,5 +347,5 @@ def _translate_os_errors() -> Iterator[None]:
         logger.warning("file snapshots failed", exc_info=True)
         raise KimiTuiError(
             msg("Can't access the file snapshots: {reason}.", reason=error.strerror or error),
-            hint=_HINTS.get(error.errno or 0, "The log has the details. The conversation isn't affected."),
+            hint=_HINTS.get(error.errno or 0, "See the log for details. The conversation isn't affected."),
         ) from error

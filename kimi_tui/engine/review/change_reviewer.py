@@ -28,7 +28,7 @@ from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.review import ChangeReview, MarkViewed, ReadPlannedFile, RevertHunks, ReviewChanges
 from kimi_tui.wire.timeline import Comparison
 
-_NOT_NOW = msg("Hunks can only be reverted in a review up to now.")
+_NOT_NOW = msg("Hunks can be reverted only in a review that ends at the current files.")
 
 
 class ChangeReviewer:

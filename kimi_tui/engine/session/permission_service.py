@@ -101,7 +101,7 @@ class PermissionService:
             if old is None or not old.is_editable:
                 raise ConfigError(
                     msg("The rule {rule} can't be changed here.", rule=command.rule),
-                    hint="Change the mode or the file that it comes from.",
+                    hint="Change the permission mode or the file that sets the rule.",
                 )
             if command.new_rule is not None:
                 check_rule(command.list, command.new_rule)

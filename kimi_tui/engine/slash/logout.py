@@ -22,7 +22,7 @@ def logout_command(data_dir: Path, publisher: SessionPublisher) -> SlashCommand:
             await asyncio.to_thread(credentials.delete, name)
             publisher.send_notice(
                 msg("API key for {name} removed.", name=name),
-                "Open sessions use it until they end.",
+                "Open sessions use the key until they end.",
                 severity="info",
             )
 

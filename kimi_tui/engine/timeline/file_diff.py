@@ -37,7 +37,7 @@ def build_diff(history: "FileHistory", item: PlanItem) -> tuple[DiffBlock | None
 def _describe_rename(item: PlanItem) -> str:
     files = sum(member.now is not None and member.now.kind != "folder" for member in item.members)
     if item.members:
-        return msg("Only the name changes. Files that go back with it: {count}.", count=files)
+        return msg("Only the name changes. Files in the directory: {count}.", count=files)
     return msg("Only the name changes.")
 
 

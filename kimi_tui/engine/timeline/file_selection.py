@@ -37,7 +37,8 @@ class FileSelection:
         """Raise KimiTuiError if there is a decision about a file that isn't in the plan."""
         if missing := self.choices.keys() - {_name(item) for item in plan.items}:
             raise KimiTuiError(
-                msg("The plan doesn't contain {path}.", path=min(missing)), hint="Preview the revert again."
+                msg("The preview doesn't contain {path}.", path=min(missing)),
+                hint="Preview the revert again.",
             )
 
     def paths_in(self, plan: Plan) -> set[str]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kimi_tui.history.snapshots.patch import Patch
 
 READ_ONLY_MESSAGE = "This session is read-only."
-READ_ONLY_HINT = "/write resumes it for writing."
+READ_ONLY_HINT = "Use /write to continue it."
 _NO_DIFFERENCE_NOTE = "No differences from the session's last file snapshot."
 LAST_SEEN_NOTE = "“Now” is the session's last file snapshot. Later changes aren't included."
 
@@ -197,7 +197,7 @@ class ReadOnlyTimeline:
         history = self.open_history(tree)
         missing = KimiTuiError(
             msg("Checkpoint {checkpoint} has no file {path}.", checkpoint=checkpoint, path=path),
-            hint="Name it as `kimi-tui checkpoints diff` does.",
+            hint="Use a name that `kimi-tui checkpoints diff` lists.",
         )
         try:
             entries = history.manifests.entries(states[0]).items()

@@ -116,7 +116,8 @@ def incomplete_note(plan: Plan) -> str:
     if not plan.incomplete:
         return ""
     return msg(
-        "This plan is incomplete, because {reason}. Changes of files that weren't stored before are unknown.",
+        "This preview is incomplete, because {reason}. Changes to files that weren't stored before are "
+        "unknown.",
         reason=as_message(plan.incomplete),
     )
 

@@ -80,7 +80,9 @@ def _step_lines(result: BisectResult) -> list[str]:
     lines = []
     if result.suspects:
         steps = ", ".join(map(str, result.suspects))
-        lines.append(tr("Skipped in between, so it may be any of these steps: {steps}", steps=steps))
+        lines.append(
+            tr("Checkpoints in between were skipped, so it may be any of these steps: {steps}", steps=steps)
+        )
     if result.step is not None and result.step.kind != "user":
         lines.append(tr("Step: {label}", label=sanitize_line(result.step.label)))
     if result.prompt:

@@ -14,7 +14,7 @@ _CAUSES: Mapping[CacheMissCause, str] = MappingProxyType(
         "tools": tr_lazy("the system prompt or the tools changed"),
         "conversation": tr_lazy("the conversation was reverted or compacted"),
         "idle": tr_lazy("more than 5 minutes since the last request"),
-        "server": tr_lazy("the server no longer had it"),
+        "server": tr_lazy("the server no longer had the cache"),
     }
 )
 

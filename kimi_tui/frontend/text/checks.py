@@ -62,7 +62,7 @@ def step_check_line(check: StepCheck) -> str:
         case "fail":
             text = tr("“{command}” fails", command=command)
         case "skip":
-            text = tr("“{command}” can't tell (exit code 125)", command=command)
+            text = tr("“{command}” is inconclusive (exit code 125)", command=command)
         case "running":
             text = tr("“{command}” is running", command=command)
         case _:

@@ -30,7 +30,7 @@ def describe_effects(effects: CommandEffects) -> list[EffectLine]:
         for name in effects.secrets
     ]
     if effects.network_attempts:
-        lines.append(EffectLine(tr("Has tried to reach the network, which it couldn't"), "conflict"))
+        lines.append(EffectLine(tr("Has tried to reach the network, without success"), "conflict"))
     lines += [_file_line(file) for file in effects.files]
     if effects.n_more_files:
         more = tr_n("… {count:,} more file", "… {count:,} more files", effects.n_more_files)
@@ -69,4 +69,4 @@ def _file_line(file: FileEffect) -> EffectLine:
     if not file.conflict:
         return EffectLine(text, "file")
     why = sanitize_line(translate_message(file.conflict))
-    return EffectLine(tr("{file}: your version stays, because {why}", file=text, why=why), "conflict")
+    return EffectLine(tr("{file}: your version is kept, because {why}", file=text, why=why), "conflict")

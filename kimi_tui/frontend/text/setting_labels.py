@@ -74,8 +74,10 @@ SECTIONS: tuple[tuple[str, tuple[SettingLabel, ...]], ...] = (
         tr_lazy("Editing and commands"),
         (
             SettingLabel("default_editor", tr_lazy("Editor"), ("vim", "code", "nano", "emacs")),
-            SettingLabel("shell.tell_model", tr_lazy("Share my shell commands"), ("bash",)),
-            SettingLabel("background.max_running_tasks", tr_lazy("Background tasks at once"), ("parallel",)),
+            SettingLabel("shell.tell_model", tr_lazy("Show the model my shell commands"), ("bash",)),
+            SettingLabel(
+                "background.max_running_tasks", tr_lazy("Simultaneous background tasks"), ("parallel",)
+            ),
         ),
     ),
     (
@@ -97,7 +99,7 @@ SECTIONS: tuple[tuple[str, tuple[SettingLabel, ...]], ...] = (
             ),
             SettingLabel("loop_control.max_steps_per_turn", tr_lazy("Steps per turn"), ("loop",)),
             SettingLabel("loop_control.max_retries_per_step", tr_lazy("Attempts per step"), ("retry",)),
-            SettingLabel("subagents.max_at_once", tr_lazy("Sub-agents at once"), ("parallel",)),
+            SettingLabel("subagents.max_at_once", tr_lazy("Simultaneous sub-agents"), ("parallel",)),
         ),
     ),
 )

@@ -31,7 +31,7 @@ def usage_table(report: UsageReport, width: int) -> UsageTable:
     if (earlier := _subtract(report.usage, [usage for _, usage, _ in rows])).total:
         counted = sum(cost or 0.0 for _, _, cost in rows)
         cost = None if report.cost_usd is None else max(0.0, report.cost_usd - counted)
-        rows.append((tr("earlier, by any model") if rows else tr("all models"), earlier, cost or None))
+        rows.append((tr("earlier, all models") if rows else tr("all models"), earlier, cost or None))
     is_wide = width >= _WIDE_CELLS
     header = [tr("model"), *_column_names(is_wide=is_wide)]
     cells = [[sanitize_line(name), *_columns(usage, cost, is_wide=is_wide)] for name, usage, cost in rows]

@@ -83,7 +83,7 @@ def _reasons(root: Path, path: str, info: os.stat_result, opened: OpenFiles) -> 
     if extended_attributes(absolute_path(root, path)):
         reasons.append(msg("extended attributes"))
     if _id_of(info) in opened.programs:
-        reasons.append(msg("the connection to {program}", program=opened.programs[_id_of(info)]))
+        reasons.append(msg("the file handle of {program}", program=opened.programs[_id_of(info)]))
     return reasons
 
 

@@ -21,9 +21,13 @@ def find_uncarried(
             is_kept = item.kept_at not in {*already_rejected, *rejected}
             if not is_kept or (item.carried_to and item.carried_to not in remaining):
                 other = item.carried_to or item.kept_at
-                rejected[path] = msg("{path}, where its content goes, isn't reverted", path=other)
+                rejected[path] = msg(
+                    "its content belongs in {path}, and that file isn't reverted", path=other
+                )
             elif source and source not in remaining:
-                rejected[path] = msg("{path}, which has its content, isn't reverted", path=source)
+                rejected[path] = msg(
+                    "its content is now in {path}, and that file isn't reverted", path=source
+                )
         if not rejected.keys() & remaining:
             return rejected
         for path in rejected:

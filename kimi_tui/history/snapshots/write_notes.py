@@ -33,8 +33,8 @@ def add_write_notes(root: Path, plan: Plan, attributes: Mapping[str, FileAttribu
     if not choice.is_complete and any(item.now is not None and item.now.kind == "file" for item in selected):
         remarks += (
             msg(
-                "kimi-tui can't see here which files other programs have open. A program that has one of the "
-                "files open would still write to its old version, so close it first."
+                "kimi-tui can't detect open files on this system. A program that has one of these files open "
+                "keeps writing to the old version. Close such programs first."
             ),
         )
     return replace(plan, items=items, remarks=remarks)
@@ -84,7 +84,7 @@ def _appears_or_disappears(item: PlanItem) -> bool:
 
 def _add_note(item: PlanItem, choice: OverwriteChoice, kept: Mapping[str, str]) -> PlanItem:
     if (program := kept.get(item.path)) is not None:
-        note: str = msg("open in {program}, which may still write to it", program=program)
+        note: str = msg("open in {program}, and that program may still write to it", program=program)
         return replace(item, action="conflict", note=note)
     if (loss := choice.losses.get(item.path)) is not None:
         return replace(item, note=loss)

@@ -124,7 +124,7 @@ class _ScriptPlayer:
                     path=path,
                     count=self._count,
                 ),
-                hint="Add a script: each model call plays one.",
+                hint="Add a script: each model call uses one.",
             )
         return parse_script(remaining.pop(number)[1], number)
 

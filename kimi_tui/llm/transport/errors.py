@@ -68,7 +68,7 @@ def _to_error(chain: Sequence[BaseException], endpoint: Endpoint) -> ChatProvide
                 return _unreachable_error(chain, endpoint)
             case httpx2.LocalProtocolError():
                 return ChatProviderError(
-                    msg("Can't send the request to {host}: it isn't valid HTTP.", host=endpoint.host),
+                    msg("The request to {host} isn't valid HTTP.", host=endpoint.host),
                     hint="Check the provider's api_key and custom_headers.",
                 )
             case _:

@@ -305,7 +305,7 @@ def _to_shell_error(error: OSError | ValueError, work_dir: Path) -> ShellUnavail
         )
     reason = error.strerror if isinstance(error, OSError) and error.strerror else error
     return ShellUnavailable(
-        msg("The command could not be started: {reason}.", reason=reason),
+        msg("Can't start the command: {reason}.", reason=reason),
         hint="If it is very long, write it to a file with a tool and run that file.",
     )
 

@@ -259,7 +259,7 @@ class PermissionsDialog(StateBoundDialog[None]):
             effect = (
                 tr("Revoke {rule}?", rule=sanitize_line(rule.rule))
                 if rule.list == "allow"
-                else tr("Revoke {rule}? What it covers may then run.", rule=sanitize_line(rule.rule))
+                else tr("Revoke {rule}? Calls that it matches may then run.", rule=sanitize_line(rule.rule))
             )
             self._show_message(effect)
 

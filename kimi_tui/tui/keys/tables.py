@@ -187,10 +187,10 @@ PLAN_KEYS = (
     Key("plan.turn", "t", "use('turn')", "only the files that this turn changed"),
     Key("plan.note", "m", "write_note", "leave the model a note"),
     Key("plan.hunks", "right,l", "open_hunks", "choose hunks of this file"),
-    Key("plan.keep_mine", "1", "choose('mine')", "file that both changed: keep mine"),
-    Key("plan.merge", "2", "choose('merge')", "file that both changed: remove only the agent's lines"),
-    Key("plan.checkpoint", "3", "choose('checkpoint')", "file that both changed: restore the checkpoint"),
-    Key("plan.keep_both", "4", "choose('both')", "file that both changed: keep both versions"),
+    Key("plan.keep_mine", "1", "choose('mine')", "file that you also changed: keep mine"),
+    Key("plan.merge", "2", "choose('merge')", "file that you also changed: remove only the agent's lines"),
+    Key("plan.checkpoint", "3", "choose('checkpoint')", "file that you also changed: restore the checkpoint"),
+    Key("plan.keep_both", "4", "choose('both')", "file that you also changed: keep both versions"),
 )
 
 HUNK_KEYS = (
@@ -225,7 +225,7 @@ ATTEMPTS_KEYS = (
 
 START_ATTEMPTS_KEYS = (
     Key("startattempts.start", "enter", "start", "start the attempts", priority=True),
-    Key("startattempts.close", "escape,ctrl+c", "close", "start nothing", priority=True),
+    Key("startattempts.close", "escape,ctrl+c", "close", "close without starting", priority=True),
 )
 
 REVIEW_LINE_KEYS = (
@@ -346,7 +346,7 @@ RUNNING_SESSIONS_KEYS = (
     Key("running.page_down", "pagedown,space", "scroll(8)", "scroll the request down"),
     Key("running.open", "enter", "open", "open the session"),
     Key("running.allow", "y", "allow", "allow the requested call, or send the selected options"),
-    Key("running.decline", "n", "decline", "decline the call or the question"),
+    Key("running.decline", "n", "decline", "reject the call, or dismiss the question"),
     Key("running.option_1", "1", "choose(1)", "answer with the first option"),
     Key("running.option_2", "2", "choose(2)", "answer with the second option"),
     Key("running.option_3", "3", "choose(3)", "answer with the third option"),

@@ -61,6 +61,6 @@ def _choice_label(planned: PlannedChoice, reason: RevertReason) -> str:
                 else tr("restore the checkpoint")
             )
         case "both":
-            return tr("keep both versions of lines that both changed")
+            return tr("keep both versions of conflicting lines")
         case _:
             assert_never(planned.choice)

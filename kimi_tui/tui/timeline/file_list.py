@@ -38,7 +38,7 @@ _ACTION_LABELS: dict[PlannedAction, tuple[str, str, str]] = {
     "rename": (
         tr_lazy("rename back"),
         "$primary",
-        tr_lazy("The agent renamed it. It gets its old name back, with its current content."),
+        tr_lazy("The agent renamed it. It is renamed back and keeps its current content."),
     ),
     "merge": (
         tr_lazy("merge"),
@@ -62,7 +62,7 @@ _ACTION_LABELS: dict[PlannedAction, tuple[str, str, str]] = {
     ),
 }
 _AFTER_REVERT: dict[PlannedAction, str] = {
-    "rename": tr_lazy("It had another name then. It gets that name back, with its current content."),
+    "rename": tr_lazy("It had another name then. It is renamed back and keeps its current content."),
     "delete": tr_lazy("The file didn't exist then. It is deleted."),
     "merge": tr_lazy("You edited this file since then. Your edits are kept; the rest is restored."),
     "conflict": tr_lazy(

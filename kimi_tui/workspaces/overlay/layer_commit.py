@@ -82,7 +82,7 @@ def _propagate(conflicts: dict[str, str], effects: list[PathEffect]) -> None:
         while (above := by_path.get(parent)) is not None and (
             above.kind == "delete" or (above.before is not None and above.kind == "write")
         ):
-            conflicts.setdefault(parent, msg("it contains what was changed during the command"))
+            conflicts.setdefault(parent, msg("files in it were changed during the command"))
             parent = parent.rpartition("/")[0]
     for effect in effects:
         parent = effect.path.rpartition("/")[0]

@@ -133,7 +133,7 @@ async def test_a_review_of_two_checkpoints_cannot_be_reverted(tmp_path: Path) ->
     assert described(shown) == [("a.py", "changed", 1, 1)]
     assert shown.files[0].by == "agent"
     assert "x\n" in (await read(harness, shown, "a.py")).hunks[0].diff.new_text
-    with pytest.raises(KimiTuiError, match="only be reverted in a review up to now"):
+    with pytest.raises(KimiTuiError, match="reverted only in a review that ends at the current files"):
         await harness.timeline.reviewer.revert_hunks(RevertHunks(("1",)))
     await harness.close()
 

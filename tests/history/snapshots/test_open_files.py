@@ -132,7 +132,7 @@ def test_a_file_that_a_program_has_open_is_deleted_only_if_selected(project: Fil
             ("logs/other", "delete"),
             ("logs/server.log", "conflict"),
         ]
-        assert "which may still write to it" in plan.items[1].note
+        assert "that program may still write to it" in plan.items[1].note
         project.revert(start)
         assert log.exists()
         project.revert(start, also=lambda plan: {"logs/server.log"})
@@ -221,7 +221,7 @@ def test_without_a_list_of_open_files_the_plan_has_a_warning(
     assert project.history.plan(start).remarks == ()
     with project.agent():
         (project.work / "a").write_text("two\n")
-    assert "close it first" in project.history.plan(start).remarks[0]
+    assert "Close such programs first" in project.history.plan(start).remarks[0]
 
 
 def test_open_files_are_unknown_without_proc(tmp_path: Path) -> None:

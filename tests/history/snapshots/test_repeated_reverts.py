@@ -113,7 +113,7 @@ def test_neither_name_of_a_moved_file_is_written_alone(project: FileHistoryFixtu
     plan = project.history.plan(start)
     result, _ = project.history.execute(plan, {"a"})
     assert project.files() == {"b": A, "moved": B}
-    assert dict(result.failed) == {"a": "b, which has its content, isn't reverted"}
+    assert dict(result.failed) == {"a": "its content is now in b, and that file isn't reverted"}
 
 
 def test_a_file_that_you_write_where_a_revert_removed_a_folder_is_yours(tmp_path: Path):

@@ -152,7 +152,7 @@ RENAMES_PLAN = RevertPlan(
             "lib/",
             "rename",
             by="both",
-            no_diff=msg("Only the name changes. Files that go back with it: {count}.", count=3),
+            no_diff=msg("Only the name changes. Files in the directory: {count}.", count=3),
             renamed_to="src/",
         ),
         PlannedFile(

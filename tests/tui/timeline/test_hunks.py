@@ -64,7 +64,7 @@ async def test_a_conflict_is_kept_unless_another_choice_is_made(open_timeline: A
         await harness.wait_until(lambda: "● 1 keep mine" in harness.unwrapped_text())
         await harness.driver.press("4")
         await harness.wait_until(lambda: "[✔] both b.py" in harness.unwrapped_text())
-        assert "● 4 keep both versions of lines that both changed" in harness.unwrapped_text()
+        assert "● 4 keep both versions of conflicting lines" in harness.unwrapped_text()
         command = await revert(harness)
         assert command.paths is not None
         assert set(command.paths) == {"a.py", "b.py", "src/auth.py"}

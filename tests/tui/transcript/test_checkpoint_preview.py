@@ -106,8 +106,8 @@ async def test_each_clear_removes_the_blocks_since_the_previous_one(
         )
         rows = [row for row in s.text().splitlines() if row.strip()]
         assert [row.strip(" ─") for row in rows] == [
-            "↶ Conversation cleared ▸ 2 blocks undone",
-            "↶ Conversation cleared ▸ 4 blocks undone",
+            "↶ Conversation cleared ▸ 2 blocks removed",
+            "↶ Conversation cleared ▸ 4 blocks removed",
             "Undo with /undo, or with u in the timeline",
         ]
 
@@ -115,15 +115,15 @@ async def test_each_clear_removes_the_blocks_since_the_previous_one(
 async def test_only_the_latest_undone_blocks_are_kept(open_transcript: OpenTranscript) -> None:
     async with open_transcript(90, 12) as s:
         await s.feed(*build_turn(0, "old", "first"), Reverted(0, 2, "clear", 0))
-        assert "▸ 2 blocks undone" in s.text()
+        assert "▸ 2 blocks removed" in s.text()
         messages = [
             message
             for index in range(MAX_UNDONE_BLOCKS // 2)
             for message in build_turn(3 + 2 * index, "again", "once more")
         ]
         await s.feed(*messages, Reverted(3, 3 + len(messages), "clear", 1))
-        assert "· 2 blocks undone" in s.text()
-        assert f"▸ {MAX_UNDONE_BLOCKS:,} blocks undone" in s.text()
+        assert "· 2 blocks removed" in s.text()
+        assert f"▸ {MAX_UNDONE_BLOCKS:,} blocks removed" in s.text()
 
 
 async def test_a_restarted_replay_replaces_the_conversation(

@@ -123,7 +123,7 @@ async def test_a_revert_in_history_has_a_marker(open_transcript: OpenTranscript)
         )
         text = s.text()
         assert "first" in text
-        assert "↶ Reverted to checkpoint 2 ▸ 4 blocks undone" in text
+        assert "↶ Reverted to checkpoint 2 ▸ 4 blocks removed" in text
         assert "second" not in text
         assert "third" not in text
         assert "fourth" in text

@@ -175,7 +175,7 @@ async def test_reverted_blocks_are_kept_in_a_marker(open_transcript: OpenTranscr
         rows = await s.feed(Reverted(2, 3, "user", files=("a.py",)))
         assert non_blank_rows(rows)[:3] == ["▌ you", "▌ one", "first"]
         assert "↶ Reverted to checkpoint 2, 1 file changed" in rows[6]
-        assert "▸ 2 blocks undone" in rows[6]
+        assert "▸ 2 blocks removed" in rows[6]
         assert "second" not in s.text()
         s.transcript.select_block(s.transcript.block_at(6))
         assert non_blank_rows(await s.press("enter"))[-1] == "▎ ┆ second"
@@ -217,7 +217,7 @@ async def test_a_marker_wraps_in_a_narrow_pane_and_unfolds_on_click(
         rows = non_blank_rows(await s.feed(Reverted(1, 3, "user", files=("a.py",))))
         assert "…" not in "".join(rows)
         text = " ".join(row.replace("───", "").strip() for row in rows)
-        assert "↶ Reverted to checkpoint 1, 1 file changed ▸ 2 blocks undone" in text
+        assert "↶ Reverted to checkpoint 1, 1 file changed ▸ 2 blocks removed" in text
         assert "Undo with /undo, or with u in the timeline" in text
         fold_row = next(y for y, row in enumerate(s.rows()) if "▸" in row)
         await s.driver.click(s.transcript, offset=(8, fold_row))
@@ -230,7 +230,7 @@ async def test_a_marker_that_does_not_fit_has_the_undone_blocks_on_their_own_lin
     async with open_transcript(60, 24) as s:
         await s.feed(TurnBegin("one"), CheckpointCreated(1, "u1", "user", ""), TextPart("first"), TurnEnd())
         rows = non_blank_rows(await s.feed(Reverted(1, 3, "user", files=("a.py", "b.py"))))
-        assert [row.strip() for row in rows if "undone" in row] == ["▸ 2 blocks undone"]
+        assert [row.strip() for row in rows if "removed" in row] == ["▸ 2 blocks removed"]
 
 
 async def test_a_revert_into_a_turn_keeps_its_beginning(open_transcript: OpenTranscript) -> None:

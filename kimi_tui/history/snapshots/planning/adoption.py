@@ -122,7 +122,9 @@ def _describe(item: PlanItem, combined: CombinedChanges) -> PlanItem:
         note = combined.conflicts[item.path]
         return replace(item, action="conflict", note=note, versions=(), by="")
     if item.action == "merge" and combined.changes.get(item.path) is None:
-        return replace(item, action="conflict", note=msg("deleted there, but changed here since"), by="")
+        return replace(
+            item, action="conflict", note=msg("deleted by the attempt, but changed here since"), by=""
+        )
     if item.action == "merge":
         return replace(item, note=msg("other lines changed since the checkpoint"), by="")
     if item.action == "conflict":

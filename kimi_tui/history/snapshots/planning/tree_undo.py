@@ -19,9 +19,9 @@ from kimi_tui.history.snapshots.plan import Action, PlanItem
 from kimi_tui.history.snapshots.planning.path_history import PathHistory, display_name, shorten_command
 from kimi_tui.history.snapshots.planning.too_large import describe_not_storable, is_too_large
 
-_BLOCKED_BY_USER_FILE = "blocked by something you created"
+_BLOCKED_BY_USER_FILE = "blocked by a file or directory that you created"
 _HOLDS_UNCOVERED = "contains files that aren't covered"
-_NAME_IN_USE = "something else has its name now"
+_NAME_IN_USE = "another file or directory has its name now"
 
 
 @dataclass(slots=True, eq=False)

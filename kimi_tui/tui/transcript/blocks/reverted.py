@@ -175,11 +175,11 @@ class RevertedBlock(Block):
         return f"/revert {self._event.from_} files"
 
     def _head_lines(self, width: int) -> list[StyledLine]:
-        """Return the description and the number of undone blocks, on its own line if it doesn't fit."""
+        """Return the description and the number of removed blocks, on its own line if it doesn't fit."""
         message = (self._message(), text_style("waiting"))
         if not self._undone_count:
             return render_rule([message], width)
-        undone_text = tr_n("{count:,} block undone", "{count:,} blocks undone", self._undone_count)
+        undone_text = tr_n("{count:,} block removed", "{count:,} blocks removed", self._undone_count)
         fold_sign = "·" if not self.undone_blocks else "▸" if self.is_folded else "▾"
         undone = (f"{fold_sign} {undone_text}", text_style("dim"))
         lines = render_rule([message, (" ", text_style()), undone], width)
