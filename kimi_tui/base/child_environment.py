@@ -25,7 +25,7 @@ class SecretSource(Protocol):
 
 
 class FilteredEnvironment(ChildEnvironment):
-    """The environment without the variables whose value is one of `secrets`.
+    """The environment without the variables that have a value in `secrets`.
 
     Variables named in `keep` are included whatever their value.
     """

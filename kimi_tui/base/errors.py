@@ -114,7 +114,7 @@ class SharedBudgetSpent(LimitReached):
 
 
 class ShellUnavailable(KimiTuiError):
-    """Raised if a command can't be started, or was ended since it wrote too much."""
+    """Raised if a command can't be started, or was stopped because it wrote too much."""
 
 
 class FileProblem(KimiTuiError):

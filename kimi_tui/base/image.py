@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MAX_SIDE_PIXELS = 2000
 """Maximum width and height. Providers scale down larger images."""
 MAX_IMAGE_BYTES = 3_700_000
-"""Maximum size; 5 MB in base64, the lowest limit of any provider."""
+"""Maximum size in bytes; 5 MB in base64, the lowest limit of any provider."""
 _MAX_PIXELS = 120_000_000
 _READABLE_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "ICO", "PPM")
 _MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}

@@ -54,7 +54,7 @@ def log_tail(data_dir: Path, *, lines: int = 30) -> list[str]:
 
 
 def log_event(logger: logging.Logger, level: int, event: str, **fields: object) -> None:
-    """Log `event` with `fields`; those that are None are omitted.
+    """Log `event` with all `fields` that aren't None.
 
     Fields are names, sizes and times, never the text of a conversation or a file.
     """

@@ -52,7 +52,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] | None = None
     tool_call_id: str | None = None
     steer: Literal[True] | None = None
-    """Whether the user sent it to a running turn."""
+    """Whether the user sent the message to a running turn."""
     typed: str | None = None
     """The command typed by the user that the program expanded to this message."""
 

@@ -1,4 +1,4 @@
-"""Text output to a stream whose reader may be slow or gone."""
+"""Text output to a stream that a reader may read slowly or close."""
 
 import asyncio
 import contextlib
