@@ -12,6 +12,8 @@ RunStatus = Literal["running", "done", "failed", "stopped"]
 
 MAX_RUNS = 500
 """Number of calls to keep. The transcript has all of them."""
+SHELL_TOOLS = frozenset({"Bash", "Shell", "CMD", "PowerShell"})
+"""Tools that run commands."""
 
 
 @frozen(kw_only=True)
@@ -89,6 +91,14 @@ class ToolRuns:
             ToolRuns(tuple(run for run in self.calls if run.id not in self.running_ids))
             if self.running_ids
             else self
+        )
+
+    def is_command_running(self, since: float) -> bool:
+        """Return whether a command has been running since a time or longer."""
+        return bool(self.running_ids) and any(
+            run.name in SHELL_TOOLS and run.started_at is not None and run.started_at <= since
+            for run in reversed(self.calls)
+            if run.id in self.running_ids
         )
 
     def position_of(self, call_id: str) -> int:

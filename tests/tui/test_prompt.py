@@ -1,6 +1,7 @@
 """The prompt and its keys."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,13 +10,25 @@ from textual import events
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.base.paths import work_dir_key
 from kimi_tui.frontend.drafts import Draft, DraftStore
 from kimi_tui.tui.prompt.message_gate import MessageGate
 from kimi_tui.tui.prompt.prompt import PromptBox
-from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash, Steer
-from kimi_tui.wire.events import SteerInput, StepBegin, StepRetry, TextPart, TurnBegin, TurnEnd, TurnFailure
-from tests.tui.conftest import AppHarness
+from kimi_tui.wire.commands import Interrupt, MoveToBackground, Prompt, RunSlash, Steer
+from kimi_tui.wire.events import (
+    SteerInput,
+    StepBegin,
+    StepRetry,
+    TextPart,
+    ToolResult,
+    ToolReturn,
+    TurnBegin,
+    TurnEnd,
+    TurnFailure,
+)
+from tests.tui.conftest import SESSION, AppHarness
+from tests.tui.test_panes import click_text
 
 
 async def test_enter_sends_and_clears(open_app: Any) -> None:
@@ -275,6 +288,38 @@ async def test_the_border_shows_what_the_agent_does(open_app: Any) -> None:
         assert "waiting for the model · esc to interrupt" in harness.screen_text()
         await harness.send(TurnEnd())
         assert "to interrupt" not in harness.screen_text()
+
+
+async def test_the_border_names_the_key_that_moves_a_long_command_to_the_background(open_app: Any) -> None:
+    async with open_app() as harness:
+        await start_turn(harness)
+        await harness.send(ToolCall("c1", FunctionCall("Bash", '{"command": "make"}')))
+        await harness.wait_until(lambda: "calling Bash · esc to interrupt" in harness.screen_text())
+        assert "ctrl+b" not in harness.screen_text()
+        harness.clock.now += 6
+        await harness.wait_until(lambda: "esc to interrupt · ctrl+b for background" in harness.screen_text())
+        await click_text(harness, "ctrl+b for background")
+        await harness.wait_until(lambda: harness.commands_of(MoveToBackground) == [MoveToBackground()])
+        await harness.send(ToolResult("c1", ToolReturn(output="", message="")))
+        await harness.wait_until(lambda: "ctrl+b" not in harness.screen_text())
+
+
+@pytest.mark.parametrize("case", ["plan mode", "another tool", "interrupted"])
+async def test_the_border_names_no_key_where_nothing_can_move_to_the_background(
+    open_app: Any, case: str
+) -> None:
+    async with open_app() as harness:
+        if case == "plan mode":
+            await harness.send(replace(SESSION, plan_mode=True))
+        await start_turn(harness)
+        name = "ReadFile" if case == "another tool" else "Bash"
+        await harness.send(ToolCall("c1", FunctionCall(name, "{}")))
+        if case == "interrupted":
+            await harness.driver.press("escape")
+            await harness.wait_until(lambda: "stopping" in harness.screen_text())
+        harness.clock.now += 60
+        await harness.wait_until(lambda: "1 min" in harness.screen_text())
+        assert "ctrl+b" not in harness.screen_text()
 
 
 async def test_a_draft_survives_a_crash(open_app: Any, options: Any) -> None:

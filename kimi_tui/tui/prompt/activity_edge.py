@@ -28,8 +28,10 @@ _MIN_SHOWN_S = 10.0
 """Shorter durations aren't shown."""
 
 
-_CLICK_ACTIONS = ("screen.focus_approval", "screen.stop")
-"""Actions that run when the last two parts are clicked."""
+_LONG_COMMAND_S = 5.0
+"""Time after which the key that moves a command to the background is shown."""
+_CLICK_ACTIONS = ("screen.focus_approval", "screen.stop", "screen.command('background')")
+"""Actions that run when the last three parts are clicked."""
 REQUEST_CLASS = "request-panel"
 """CSS class of panels that show a request. While such a panel has the focus, the key that leads to it isn't
 shown.
@@ -44,6 +46,7 @@ class ActivityEdge:
         self._interrupt_binding = key_labels.pressed_keys("turn.interrupt")[0]
         self._interrupt_key = key_labels.first_key("turn.interrupt").replace("escape", "esc")
         self._answer_key = key_labels.first_key("approvals.focus")
+        self._background_key = key_labels.first_key("turn.background")
         self._clock = clock
         self._state = SessionViewState()
         self._timer: Timer | None = None
@@ -80,6 +83,18 @@ class ActivityEdge:
         """Whether the interrupt key isn't bound to something else in the focused widget."""
         active = self._widget.screen.active_bindings.get(self._interrupt_binding)
         return active is None or active.node is self._widget.screen
+
+    @property
+    def _can_move_command(self) -> bool:
+        """Whether a command that runs for long can move to the background. In plan mode, none can."""
+        state = self._state
+        return (
+            self._background_key != ""
+            and state.turn is not None
+            and not state.turn.is_interrupted
+            and not (state.session is not None and state.session.plan_mode)
+            and state.tool_runs.is_command_running(since=self._clock() - _LONG_COMMAND_S)
+        )
 
     @property
     def _is_static(self) -> bool:
@@ -155,4 +170,5 @@ class ActivityEdge:
             if state.requests and not self._has_request_focus
             else "",
             "" if turn.is_interrupted or not self._can_interrupt else interrupt_hint,
+            tr("{key} for background", key=self._background_key) if self._can_move_command else "",
         ]

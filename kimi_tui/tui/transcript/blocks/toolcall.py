@@ -5,6 +5,7 @@ from typing import Literal
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.base.tool_arguments import PartialToolArguments, replace_command
+from kimi_tui.frontend.tool_runs import SHELL_TOOLS
 from kimi_tui.i18n.translate import tr, tr_lazy, tr_n
 from kimi_tui.tui.markdown.styled_line import Span, Spans, StyledLine, span_width, text_style
 from kimi_tui.tui.markdown.wrap import truncate
@@ -28,7 +29,7 @@ _ROLES = {
 }
 _BODY: Spans = (("  ", text_style()),)
 _PREVIEW_LINES = 6
-_SHELL_TOOLS = {"Bash", "Shell", "CMD", "PowerShell", "$"}
+_SHELL_TOOLS = SHELL_TOOLS | {"$"}
 """Tools whose output is meant for the user as well, and the user's own shell."""
 _LIVE_TAIL = 8_000
 """Maximum characters kept of a running tool's output."""
