@@ -301,33 +301,34 @@ async def test_a_review_has_the_stored_changes_and_comments_and_changes_nothing(
         await client.command_and_wait(AddComment("a", 2, "Why three?", shown.id))
         await client.command_and_wait(AddComment("a", 2, "Why not two?", shown.id, is_removed=True))
         await client.command_and_wait(MarkViewed(shown.id, ("a",)))
-        before = files_under(data_dir / "tui-sessions")
-        async with open_read_only_client(work, id_of(client), data_dir=data_dir) as listener:
-            for start in (shown.before, None):
-                review = await listener.answer(ReviewChanges(start), ChangeReview)
-                assert review.is_read_only
-                assert "last file snapshot" in review.note
-            review = await listener.answer(ReviewChanges(shown.before), ChangeReview)
-            assert [(file.path, file.added, file.removed) for file in review.files] == [("a", 1, 1)]
-            assert review.viewed == ("a",)
-            content = await listener.answer(ReadPlannedFile(review.id, "a"), PlannedFileContent)
-            assert [hunk.diff.old_text for hunk in content.file.hunks] == ["one\nthree\n"]
-            assert not content.can_revert
-            comments = await listener.answer(ListComments(review.id), CommentList)
-            assert [(it.line, it.removed_line) for it in comments.comments] == [(2, None), (None, 2)]
-            for command in (
-                AddComment("a", 1, "x", review.id),
-                MarkViewed(review.id, ("a",), viewed=False),
-                RevertHunks(("1",)),
-                SendComments(),
-                RunSlash("comment a:1 x"),
-                RunSlash("review --revert 1"),
-            ):
-                refused = await listener.answer(command, Notification)
-                assert "read-only" in refused.title
-            text = await listener.answer(RunSlash(f"review {shown.before}"), ChangeReview)
-            assert text.files == review.files
-        assert files_under(data_dir / "tui-sessions") == before
+        session_id = id_of(client)
+    before = files_under(data_dir / "tui-sessions")
+    async with open_read_only_client(work, session_id, data_dir=data_dir) as listener:
+        for start in (shown.before, None):
+            review = await listener.answer(ReviewChanges(start), ChangeReview)
+            assert review.is_read_only
+            assert "last file snapshot" in review.note
+        review = await listener.answer(ReviewChanges(shown.before), ChangeReview)
+        assert [(file.path, file.added, file.removed) for file in review.files] == [("a", 1, 1)]
+        assert review.viewed == ("a",)
+        content = await listener.answer(ReadPlannedFile(review.id, "a"), PlannedFileContent)
+        assert [hunk.diff.old_text for hunk in content.file.hunks] == ["one\nthree\n"]
+        assert not content.can_revert
+        comments = await listener.answer(ListComments(review.id), CommentList)
+        assert [(it.line, it.removed_line) for it in comments.comments] == [(2, None), (None, 2)]
+        for command in (
+            AddComment("a", 1, "x", review.id),
+            MarkViewed(review.id, ("a",), viewed=False),
+            RevertHunks(("1",)),
+            SendComments(),
+            RunSlash("comment a:1 x"),
+            RunSlash("review --revert 1"),
+        ):
+            refused = await listener.answer(command, Notification)
+            assert "read-only" in refused.title
+        text = await listener.answer(RunSlash(f"review {shown.before}"), ChangeReview)
+        assert text.files == review.files
+    assert files_under(data_dir / "tui-sessions") == before
 
 
 async def test_a_review_of_a_session_without_snapshots_says_so(tmp_path: Path) -> None:
