@@ -69,6 +69,7 @@ def test_sub_agents_begin_their_requests_with_the_same_bytes_also_after_a_resume
 def test_attempts_at_a_task_send_the_same_bytes_and_other_tasks_most_of_them(
     program: Program, protocol: Protocol
 ) -> None:
+    program.env["TMPDIR"] = str(program.home)  # a task "a" of another test would use the same directory
     tasks = [{"id": name, "prompt": "say hi"} for name in ("a", "b")]
     (program.work_dir / "tasks.jsonl").write_text("\n".join(map(json.dumps, tasks)))
     hi = ScriptedResponse(text="hi")

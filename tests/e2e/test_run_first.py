@@ -108,7 +108,7 @@ async def test_answers_keep_or_discard_what_a_command_did(
         await user.question("other")
         file(program, "listed").write_text("edited\n")
         await user.answer("yes")
-        await user.question("changed since" if entry_point == "wire" else "your version stays")
+        await user.question("changed since" if entry_point == "wire" else "your version is kept")
         assert file(program, "listed").read_text() == "edited\n"
         assert not file(program, "other").exists()
         await user.answer("yes")

@@ -93,7 +93,7 @@ async def test_revoking_a_rule_needs_a_confirmation(open_app: Any) -> None:
     async with open_app(size=(80, 24)) as harness:
         await open_permissions(harness)
         await harness.driver.press("ctrl+x")
-        await harness.wait_until(lambda: "What it covers may then run" in harness.screen_text())
+        await harness.wait_until(lambda: "Calls that it matches may then run" in harness.screen_text())
         await harness.driver.press("n", "enter")
         assert not harness.commands_of(ChangePermission)
         await harness.driver.press("ctrl+x", "y", "enter")
