@@ -57,7 +57,7 @@ Handler = Callable[[Any], Awaitable[HandlerResult]]
 
 
 class SetModelRequest(BaseModel):
-    """`session/set_model`, used by clients from before the model was a session option."""
+    """`session/set_model`, for older clients that don't set the model as a session option."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -68,7 +68,7 @@ class SetModelRequest(BaseModel):
 class AcpAgent:
     """Answers the requests of one client.
 
-    Invalid requests raise RequestError. A turn that fails is reported in its session.
+    Invalid requests raise RequestError. A failed turn is reported in its session.
     """
 
     def __init__(
@@ -120,9 +120,7 @@ class AcpAgent:
             raise request_error(error) from error
 
     def cancel_request(self, method: str, params: dict[str, Any]) -> None:
-        """Cancel a request on the client's behalf: the turn of a prompt. Other requests are short and
-        complete.
-        """
+        """Cancel a request for the client. Only prompts are canceled; all other requests are short."""
         session_id = params.get("sessionId")
         if method == AGENT_METHODS["session_prompt"] and isinstance(session_id, str):
             self._sessions.cancel(session_id)

@@ -1,4 +1,4 @@
-"""The SDK's connection, which also tells the client that a request no longer needs an answer."""
+"""The SDK's connection, extended to notify the client that a request no longer needs an answer."""
 
 import asyncio
 from contextlib import suppress
@@ -12,12 +12,13 @@ from kimi_tui.acp.transport import CANCEL_REQUEST
 class CancelingConnection(Connection):
     """Sends `$/cancel_request` when the caller of a request is canceled.
 
-    For example, another client of the session has answered a permission request: the editor closes its own.
+    For example, if another client of the session has answered a permission request, the editor closes its
+    dialog.
     """
 
     async def send_request(self, method: str, params: Any = None) -> Any:
         """Send a request and return its result."""
-        request_id = self._next_request_id  # the SDK takes it before it first waits
+        request_id = self._next_request_id  # the SDK uses this id before its first await
         try:
             return await super().send_request(method, params)
         except asyncio.CancelledError:

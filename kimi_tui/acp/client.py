@@ -44,37 +44,38 @@ class AcpClient:
 
     def __init__(self) -> None:
         self.capabilities = ClientCapabilities()
-        """Capabilities from `initialize`; the defaults until then."""
+        """Capabilities from `initialize`; defaults until the client sends them."""
         self._connection: Connection | None = None
 
     def connect(self, connection: Connection) -> None:
         """Set the connection to use.
 
-        It isn't a constructor argument because the connection needs the agent, which needs this client.
+        This isn't a constructor argument because of a cycle: the connection needs the agent, and the agent
+        needs this client.
         """
         self._connection = connection
 
     @property
     def supports_forms(self) -> bool:
-        """Whether the client can show the user a form with questions."""
+        """Whether the client can show forms with questions."""
         elicitation = self.capabilities.elicitation
         return elicitation is not None and elicitation.form is not None
 
     @property
     def supports_boolean_options(self) -> bool:
-        """Whether a session option can be boolean. Otherwise it is a selection of "on" and "off"."""
+        """Whether session options can be boolean. Otherwise, they are selections of "on" and "off"."""
         session = self.capabilities.session
         options = session.config_options if session is not None else None
         return options is not None and options.boolean is not None
 
     @property
     def can_read_files(self) -> bool:
-        """Whether the client reads files, including unsaved changes in its editor."""
+        """Whether the client can read files, including unsaved changes in its editor."""
         return bool(self.capabilities.fs and self.capabilities.fs.read_text_file)
 
     @property
     def can_write_files(self) -> bool:
-        """Whether the client writes files."""
+        """Whether the client can write files."""
         return bool(self.capabilities.fs and self.capabilities.fs.write_text_file)
 
     @property
@@ -83,7 +84,7 @@ class AcpClient:
         return bool(self.capabilities.terminal)
 
     async def send_update(self, session_id: str, update: BaseModel) -> None:
-        """Send a session update. Waits while the client doesn't read; does nothing if it has disconnected."""
+        """Send a session update. Waits while the client reads nothing. No effect after a disconnection."""
         notification = SessionNotification(session_id=session_id, update=cast("Any", update))
         try:
             await notify_model(self._active_connection, CLIENT_METHODS["session_update"], notification)

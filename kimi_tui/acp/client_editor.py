@@ -1,4 +1,4 @@
-"""File access through the client's editor, which may have unsaved changes."""
+"""File access through the client's editor, including unsaved changes."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ REQUEST_TIMEOUT_S = 10.0
 class ClientEditor:
     """Implements `tools.file.client_editor.Editor`.
 
-    If the client can't access files, fails or doesn't answer in time, the caller accesses the disk.
+    If the client can't access files, fails or times out, the caller accesses the disk instead.
     """
 
     def __init__(self, client: AcpClient, session: AcpSession) -> None:
@@ -24,7 +24,7 @@ class ClientEditor:
         self._session = session
 
     async def read(self, path: Path) -> str | None:
-        """Return the text of a file in the client; None if it is unavailable."""
+        """Return the text of a file in the client; None if the client can't provide it."""
         if not self._client.can_read_files:
             return None
         try:
@@ -35,7 +35,7 @@ class ClientEditor:
             return None
 
     async def write(self, path: Path, text: str) -> bool:
-        """Write a file through the client. Return False if the client didn't write it."""
+        """Write a file through the client. Return whether the client wrote the file."""
         if not self._client.can_write_files:
             return False
         try:

@@ -1,4 +1,4 @@
-"""Commands in the client's terminals, in which the user watches them run."""
+"""Commands in the client's terminals. The user can watch them run."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ from kimi_tui.tools.shell.shell import COMMAND_ENVIRONMENT, ExitStatus, find_she
 logger = logging.getLogger(__name__)
 
 OUTPUT_LIMIT = 4 * 1024 * 1024
-"""Bytes of a command's output that the client keeps."""
+"""Maximum bytes of a command's output that the client keeps."""
 KILL_TIMEOUT_S = 5.0
 """Seconds to wait for the client to kill a command and return its output."""
 
@@ -45,9 +45,9 @@ class ClientTerminals:
     ) -> ExitStatus | None:
         """Run `command` and return its exit status; None if the client has no terminal and nothing was run.
 
-        A timeout or a cancellation kills the command. The output is passed on after the command has exited.
-        Clients start a program rather than a command line, so this starts the shell whose syntax the
-        permission rules assume.
+        A timeout or a cancellation kills the command. `output` receives the output after the command has
+        exited. Clients start programs, not command lines, so this method starts a shell. The permission rules
+        assume the syntax of this shell.
         """
         if not self.is_available:
             return None
@@ -80,7 +80,7 @@ class ClientTerminals:
         return ExitStatus(_exit_status(response))
 
     async def _end(self, terminal_id: str, output: OutputReceiver, *, kill: bool) -> None:
-        """Kill the command if requested, pass its output on and release the terminal."""
+        """Kill the command if requested, pass its output to `output` and release the terminal."""
         session_id = self._session.id
         with suppress(ClientRequestError, TimeoutError):
             async with asyncio.timeout(KILL_TIMEOUT_S):

@@ -40,7 +40,7 @@ ContentBlock = TextContentBlock | ImageContentBlock | AudioContentBlock | Resour
 ToolCallContent = ContentToolCallContent | FileEditToolCallContent | TerminalToolCallContent
 
 MAX_OUTPUT_CHARS = 20_000
-"""Characters of a tool call's output that are sent to a client."""
+"""Maximum characters of a tool call's output to send to a client."""
 _DATA_URL = re.compile(r"data:(?P<mime>[\w.+/-]+);base64,(?P<data>.*)", re.DOTALL)
 
 
@@ -69,7 +69,7 @@ def to_block(part: ContentPart) -> ContentBlock:
 
 
 def build_code_block(text: str, language: str = "") -> str:
-    """Return `text` as a Markdown code block. Long text is cut at the start.
+    """Return `text` as a Markdown code block. If `text` exceeds MAX_OUTPUT_CHARS, its beginning is cut.
 
     The fence is longer than any fence in `text`.
     """
@@ -116,7 +116,7 @@ def display_content(display: Iterable[DisplayBlock], *, work_dir: Path) -> Itera
 
 
 def result_content(result: ToolReturn, *, work_dir: Path) -> list[ToolCallContent]:
-    """Return the content of a finished tool call: its changes, else its output, else its brief or message."""
+    """Return the content of a finished tool call: changes or text output, otherwise brief or message."""
     changes = [block for block in result.display if isinstance(block, DiffBlock | BackgroundTaskBlock)]
     content = list(display_content(changes, work_dir=work_dir))
     parts = as_parts(result.output)

@@ -1,4 +1,4 @@
-"""Errors of kimi-tui as ACP errors. The full text is in the message because clients show only that."""
+"""Errors of kimi-tui as ACP errors. The message has the full text, because clients show only the message."""
 
 from acp import RequestError
 from pydantic import ValidationError

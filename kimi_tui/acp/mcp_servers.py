@@ -15,7 +15,7 @@ McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
 
 def to_server_configs(servers: Sequence[McpServer] | None) -> tuple[ServerConfig, ...]:
-    """Return the servers' configs. Their names are sanitized for use in tool names. Raises RequestError."""
+    """Return the servers' configs, with names sanitized for use in tool names. Raises RequestError."""
     return tuple(map(_to_server_config, servers or ()))
 
 

@@ -1,4 +1,4 @@
-"""Authentication methods for a client whose user hasn't set up a model."""
+"""Authentication methods for clients, if no model is configured."""
 
 from typing import Any
 
@@ -20,16 +20,16 @@ _LOGIN_HINT = (
 
 
 class ModelLogin:
-    """Offers authentication methods only if no model is configured.
+    """Offers authentication methods, but only if no model is configured.
 
-    Otherwise clients would ask the user to sign in before the first session.
+    If methods were always offered, clients would always ask the user to sign in before the first session.
     """
 
     def __init__(self, engines: AcpEngines) -> None:
         self._engines = engines
 
     def methods(self, capabilities: ClientCapabilities) -> list[AuthMethod]:
-        """Return the authentication methods; none if a model is configured."""
+        """Return the authentication methods; empty if a model is configured."""
         if self._engines.has_model():
             return []
         methods: list[AuthMethod] = [
@@ -40,7 +40,7 @@ class ModelLogin:
         return [*methods, *map(_variable_method, _VARIABLES)]
 
     def check(self, method_id: str) -> None:
-        """Check that a model is configured. Raises RequestError with instructions if not."""
+        """Raise RequestError with instructions if no model is configured, or if the method doesn't exist."""
         if method_id not in {_CONFIG, _terminal_method().id, *map(_method_id, _VARIABLES)}:
             raise invalid_request(f"Authentication method “{sanitize_line(method_id)}” doesn't exist.")
         if not self._engines.has_model():

@@ -31,8 +31,8 @@ logger = logging.getLogger(__name__)
 class AcpPendingRequests:
     """Asks the client in background tasks, so that session updates continue.
 
-    An error or an invalid result counts as a rejection. If the client disconnects, the request stays open
-    for other clients of the session.
+    An error or an invalid result counts as a rejection. If the client disconnects, its requests stay open for
+    other clients of the session.
     """
 
     def __init__(self, *, client: AcpClient, wire: Wire, tasks: asyncio.TaskGroup) -> None:
@@ -42,7 +42,7 @@ class AcpPendingRequests:
         self._open: dict[str, asyncio.Task[None]] = {}
 
     async def ask(self, request: Request, *, session_id: str, translator: SessionUpdateTranslator) -> None:
-        """Send `request` to the client. The engine gets the answer as soon as it arrives."""
+        """Send `request` to the client. The answer is forwarded to the engine in the background."""
         match request:
             case ApprovalRequest():
                 started, call = translator.build_permission_update(request)
@@ -113,7 +113,7 @@ class AcpPendingRequests:
     async def _ask_choices(
         self, request: QuestionRequest, session_id: str, translator: SessionUpdateTranslator
     ) -> None:
-        """Ask each question as a permission request, which every client supports."""
+        """Ask each question as a permission request. All clients support these."""
         answers: dict[str, str] = {}
         for question in request.questions:
             started, call = translator.build_question_update(request.tool_call_id, question_text(question))

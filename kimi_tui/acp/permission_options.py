@@ -1,4 +1,4 @@
-"""Options of permission requests, and the answers they stand for."""
+"""Options of permission requests, and the corresponding answers."""
 
 from acp.schema import AllowedOutcome, PermissionOption, RequestPermissionResponse
 
@@ -16,9 +16,10 @@ _ANSWERS: dict[str, ApprovalAnswer] = {
 
 
 def permission_options(request: ApprovalRequest) -> list[PermissionOption]:
-    """Return the options for the user. Requests without a rule can't be allowed for longer than once.
+    """Return the options for the user.
 
-    A command whose result is shown can also be run without restrictions.
+    A request without a rule can only be allowed once. A command that has run in a workspace can also be run
+    without restrictions.
     """
     options = [PermissionOption(option_id="allow_once", name="Yes", kind="allow_once")]
     if request.rule is not None:
@@ -35,7 +36,7 @@ def permission_options(request: ApprovalRequest) -> list[PermissionOption]:
 
 
 def parse_outcome(response: RequestPermissionResponse, request: ApprovalRequest) -> ApprovalAnswer | None:
-    """Return the user's answer; None if the turn is to be canceled.
+    """Return the user's answer; None if the client canceled the request, which cancels the turn.
 
     An option that wasn't offered counts as a rejection.
     """

@@ -28,7 +28,7 @@ PromptBlock = (
 def to_user_input(blocks: Sequence[PromptBlock]) -> UserInput:
     """Return the prompt as user input: a string if it consists of text only.
 
-    A resource is replaced by its name. The content of embedded resources follows after the text.
+    A resource is replaced by its name or path. The content of embedded resources follows the text.
     """
     parts: list[ContentPart] = []
     contents: list[ContentPart] = []
@@ -61,7 +61,7 @@ def file_uri_path(uri: str) -> str | None:
 
 
 def _format_resource_link(uri: str, name: str = "") -> str:
-    """Return a resource as inline text: a file as its path, others as a Markdown link."""
+    """Return a resource as inline text: the path of a file, or a Markdown link to any other resource."""
     line_range = urlsplit(uri).fragment
     path = file_uri_path(uri)
     if path is not None:

@@ -36,7 +36,7 @@ def build_form(
 
 
 def parse_answers(result: dict[str, Any], request: QuestionRequest) -> dict[str, str]:
-    """Return the answers by question text; empty if the user gave none."""
+    """Return the answers by question text. Questions without an answer are left out."""
     content = result.get("content")
     if result.get("action") != "accept" or not isinstance(content, dict):
         return {}
@@ -66,7 +66,7 @@ def build_choices(question: Question) -> list[PermissionOption]:
 
 
 def chosen_label(option_id: str, question: Question) -> str:
-    """Return the label of the chosen answer; an empty string if the user gave none."""
+    """Return the label of the chosen answer; empty if the user chose not to answer."""
     labels = {f"answer{number}": option.label for number, option in enumerate(question.options)}
     return labels.get(option_id, "")
 

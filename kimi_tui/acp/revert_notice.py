@@ -1,4 +1,4 @@
-"""Notices about reverts. ACP can't remove messages, so the client still shows reverted ones."""
+"""Notices about reverts. ACP can't remove messages, so the client still shows reverted messages."""
 
 from kimi_tui.base.content_parts import TextPart, UserInput, text_of
 from kimi_tui.base.terminal_text import sanitize_line
@@ -6,7 +6,7 @@ from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import ReplayBegin, Reverted, StepBegin, TurnBegin
 
 _MAX_CHARS = 400
-"""Characters of a message to quote, enough to recognize it."""
+"""Maximum characters to quote from a message, enough to recognize it."""
 
 
 class RevertNotice:
@@ -32,7 +32,7 @@ class RevertNotice:
 
     @property
     def summary(self) -> str:
-        """The last prompt and response of the current branch in Markdown, once the replay is complete."""
+        """The last prompt and response of the current branch, in Markdown. Read it after the replay."""
         if self._prompt is None:
             return "*The current branch has no messages. Messages above aren't part of the conversation.*"
         prompt = self._prompt if isinstance(self._prompt, str) else text_of(self._prompt)
@@ -46,7 +46,7 @@ class RevertNotice:
 def describe_reverted(reverted: Reverted) -> str:
     """Return a Markdown note about the reverted messages.
 
-    It is empty if nothing was reverted or a replay follows.
+    The note is empty if no messages were reverted, or if a replay follows.
     """
     if reverted.reason != "user" or reverted.prompt is None:
         return ""

@@ -41,14 +41,14 @@ from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest
 logger = logging.getLogger(__name__)
 
 BATCH_DELAY_S = 0.02
-"""Seconds to collect text fragments before the next ones are sent."""
+"""Seconds to collect text fragments between two batches."""
 CLOSE_TIMEOUT_S = 10.0
-"""Seconds to wait for the engine to stop its work and save."""
+"""Seconds to wait for the engine to stop running work and save the session."""
 _SESSION_ENDED = KimiTuiError("The session has ended.", hint="Load it again. See the log for details.")
 
 
 class AcpSession:
-    """A session of the client. Call `open` before anything else."""
+    """A session of the client. Call `open` first."""
 
     def __init__(self, *, client: AcpClient, wire: Wire, tasks: asyncio.TaskGroup) -> None:
         self._client = client
@@ -59,16 +59,16 @@ class AcpSession:
         self._translator = SessionUpdateTranslator(work_dir=Path())
         self._replay_events: list[Outgoing] = []
         self._new_events: list[Outgoing] = []
-        """Events sent while the session was opened: replayed ones of earlier runs, and new ones."""
+        """Events sent while the session was opening, except replayed events."""
         self._engine_task: asyncio.Task[None] | None = None
         self._failure: KimiTuiError | None = None
         self._turn: asyncio.Future[TurnEnd] | None = None
         self._is_cancelled = False
         """Whether the client has canceled its last prompt."""
         self._prompt_id: str | None = None
-        """Identifies the turn of the last prompt in a session that others can use too."""
+        """Identifies the turn of the client's last prompt in a session shared with other clients."""
         self._in_other_turn = False
-        """Whether a turn runs that another client of the session began."""
+        """Whether a turn of another client of the session is running."""
         self._requests = AcpPendingRequests(client=client, wire=wire, tasks=tasks)
         self._usage: TokenUsage | None = None
         self._in_replay = False
@@ -80,7 +80,7 @@ class AcpSession:
 
     @property
     def id(self) -> str:
-        """Id of the session, the same for the client and on disk."""
+        """Id of the session. The client and the session store use the same id."""
         return self.info.session_id
 
     @property
@@ -99,9 +99,9 @@ class AcpSession:
     # lifecycle
 
     async def open(self, serve: Callable[[], Awaitable[None]]) -> None:
-        """Wait until the session is open. Raises RequestError if it can't be opened.
+        """Open the session, and wait until it is open. Raises RequestError if it can't be opened.
 
-        `serve` opens an engine behind the session's Wire and serves it until Shutdown.
+        `serve` opens an engine for the session's Wire and runs the engine until Shutdown.
         """
         self._engine_task = self._tasks.create_task(self._serve(serve))
         try:
@@ -126,16 +126,16 @@ class AcpSession:
                 await self._client.send_update(self.id, update)
 
     def start_forwarding(self) -> None:
-        """Start to forward new events. Nothing is sent before the calling task next waits."""
+        """Start forwarding new events. Nothing is sent before the caller's next `await`."""
         if not self._is_forwarding:
             self._is_forwarding = True
             self._replay_events.clear()
             self._tasks.create_task(self._forward_events())
 
     async def close(self, *, cancels_work: bool = False) -> None:
-        """End the session. One in the resident engine continues.
+        """Close the session. A session in the resident engine continues without this client.
 
-        `cancels_work`: whether its running work ends in any case.
+        `cancels_work`: whether to cancel running work even in the resident engine.
         """
         if cancels_work:
             self._wire.command(Interrupt())
@@ -181,7 +181,7 @@ class AcpSession:
             self._turn = None
 
     def cancel(self) -> None:
-        """Cancel the turn of the client's prompt, else the one of another client, if any runs."""
+        """Cancel the turn of the client's prompt. If it isn't running, cancel the turn of another client."""
         if self._turn is not None:
             self._is_cancelled = True
             self._wire.command(Interrupt(self._prompt_id))
@@ -274,7 +274,7 @@ class AcpSession:
             self._batch_sent.notify_all()
 
     async def _wait_until_sent(self) -> None:
-        """Return once all events that the engine has sent so far are forwarded."""
+        """Wait until all events that the engine has sent so far are forwarded."""
         target = self._batches + self._is_sending + self._subscription.has_pending
         async with self._batch_sent:
             await self._batch_sent.wait_for(lambda: self._batches >= target or self._wire.is_closed)
@@ -313,7 +313,7 @@ class AcpSession:
                         self._end_turn(message)
 
     def _is_own(self, begin: TurnBegin) -> bool:
-        """Return whether a turn of a resident session is that of the client's prompt."""
+        """Return whether a turn of a resident session was started by the client's prompt."""
         return begin.prompt_id is not None and begin.prompt_id == self._prompt_id
 
     def _end_turn(self, end: TurnEnd) -> None:

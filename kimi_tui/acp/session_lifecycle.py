@@ -43,7 +43,7 @@ PAGE_SIZE = 50
 class SessionLifecycle:
     """Handles session requests.
 
-    Invalid requests raise RequestError, errors of the session store KimiTuiError.
+    Raises: RequestError for invalid requests. KimiTuiError for errors of the session store.
     """
 
     def __init__(self, *, sessions: SessionRegistry, store: SessionStore) -> None:
@@ -96,9 +96,9 @@ class SessionLifecycle:
         return await self._sessions.open(replace(options, session_id=None, fork=False)) if fork else empty
 
     async def _find_empty_session(self, session_id: str) -> AcpSession | None:
-        """Return an open session without messages; None for others.
+        """Return the open session if it has no messages, otherwise None.
 
-        An empty session isn't on disk yet, so it can't be opened again.
+        A session without messages isn't on disk yet, so it can't be opened again.
         """
         session = self._sessions.find(session_id)
         if session is None:
@@ -110,7 +110,7 @@ class SessionLifecycle:
         return None
 
     async def _find_stored_session(self, session_id: str) -> StoredSession:
-        """Return the stored session with exactly that id. Raises RequestError."""
+        """Return the stored session with exactly this id. Raises RequestError."""
         try:
             session = await asyncio.to_thread(self._store.find, session_id)
         except SessionError as error:
@@ -173,9 +173,7 @@ def _session_options(
 
 
 def _parse_directory(name: str, text: str) -> Path:
-    """Return the directory given by parameter `name`. Raises RequestError if it isn't an existing
-    directory.
-    """
+    """Return the directory in parameter `name`. Raises RequestError if the directory doesn't exist."""
     path = Path(text)
     if "\x00" in text or not path.is_absolute():
         raise invalid_request(f"{name} must be an absolute path: “{sanitize_line(text)}” isn't.")

@@ -28,29 +28,29 @@ class AcpSessionOptions:
     """An existing directory; absolute, symlinks resolved."""
     additional_dirs: tuple[Path, ...] = ()
     session_id: str | None = None
-    """Session to resume or fork; None for a new one."""
+    """Id of the session to resume or fork; None for a new session."""
     fork: bool = False
     """Whether to fork the session instead of resuming it."""
     mcp_servers: tuple[ServerConfig, ...] = ()
     """Servers configured by the client."""
     editor: Editor = NO_EDITOR
     terminals: Terminals = NO_TERMINALS
-    """Like `editor`, provided by the client."""
+    """Terminals of the client."""
 
 
 class AcpEngines(Protocol):
     """Runs the engines of the client's sessions."""
 
     def has_model(self) -> bool:
-        """Return whether a session would find a model."""
+        """Return whether a model is configured for new sessions."""
         ...
 
     async def serve(self, wire: Wire, session_options: AcpSessionOptions) -> None:
-        """Open an engine behind `wire` and serve it until Shutdown. Raises KimiTuiError."""
+        """Open an engine for `wire` and run the engine until Shutdown. Raises KimiTuiError."""
         ...
 
     async def stop(self, session_id: str) -> None:
-        """Close a session that continues without this client, if it is open. Raises KimiTuiError."""
+        """Close a session that continues without this client, unless it is closed. Raises KimiTuiError."""
         ...
 
 
@@ -65,7 +65,7 @@ class SessionRegistry:
         self._opening: set[AcpSession] = set()
 
     async def open(self, session_options: AcpSessionOptions) -> AcpSession:
-        """Open a session without forwarding its events yet. If it is already open, close it first.
+        """Open a session, without forwarding its events yet. If the session is already open, close it first.
 
         Raises RequestError.
         """
@@ -90,33 +90,33 @@ class SessionRegistry:
         return session
 
     def find(self, session_id: str) -> AcpSession | None:
-        """Return the open session with that id, or None."""
+        """Return the open session with this id; None if it isn't open."""
         return self._open.get(session_id)
 
     def get(self, session_id: str) -> AcpSession:
-        """Return the open session with that id. Raises RequestError."""
+        """Return the open session with this id. Raises RequestError if it isn't open."""
         session = self.find(session_id)
         if session is None:
             raise RequestError(NOT_FOUND, f"Session “{sanitize_line(session_id)}” isn't open. Load it first.")
         return session
 
     def cancel(self, session_id: str) -> None:
-        """Cancel the running turn of a session, if there is one."""
+        """Cancel the running turn of a session, if any."""
         session = self.find(session_id)
         if session is not None:
             session.cancel()
 
     async def close(self, session_id: str, *, cancels_work: bool = False) -> None:
-        """Close the session with that id, if it is open.
+        """Close the session with this id, if it is open.
 
-        `cancels_work`: whether running work ends even if the session continues in the resident engine.
+        `cancels_work`: whether to cancel running work even if the session continues in the resident engine.
         """
         session = self._open.pop(session_id, None)
         if session is not None:
             await session.close(cancels_work=cancels_work)
 
     async def stop(self, session_id: str) -> None:
-        """Close the session with that id for all its clients. Raises KimiTuiError."""
+        """Close the session with this id for all clients. Raises KimiTuiError."""
         await self.close(session_id, cancels_work=True)
         await self._engines.stop(session_id)
 

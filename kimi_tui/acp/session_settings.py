@@ -42,7 +42,7 @@ _MODES = (
 
 
 def session_modes(info: SessionInfo) -> SessionModeState:
-    """Return the available modes and the current one."""
+    """Return the available modes and the current mode."""
     return SessionModeState(current_mode_id=_mode_id(info), available_modes=list(_MODES))
 
 
@@ -53,7 +53,7 @@ def session_models(info: SessionInfo) -> dict[str, Any]:
 
 
 def session_config_options(info: SessionInfo, *, supports_boolean_options: bool) -> list[ConfigOption]:
-    """Return all options. `supports_boolean_options` states whether the client supports boolean ones."""
+    """Return all options. `supports_boolean_options`: whether the client supports boolean options."""
     return [
         _select_option(
             MODE, "Mode", _mode_id(info), [(mode.id, mode.name, mode.description) for mode in _MODES]
@@ -85,7 +85,7 @@ def commands_for(option: str, value: str | bool, info: SessionInfo) -> tuple[Com
 def setting_updates(
     before: SessionInfo | None, after: SessionInfo, *, supports_boolean_options: bool
 ) -> Iterator[SettingsUpdate]:
-    """Yield the updates for a change of the session's description; for a new session only its commands."""
+    """Yield the updates for changed session information. For a new session, yield only the commands."""
     if before is None or before.slash_commands != after.slash_commands:
         yield AvailableCommandsUpdate(
             session_update="available_commands_update",
@@ -113,7 +113,7 @@ def _mode_id(info: SessionInfo) -> str:
 def _mode_commands(mode: str, info: SessionInfo) -> Iterator[Command]:
     """Yield the commands that set a mode.
 
-    "plan" leaves the other settings unchanged: approving the plan determines the mode that follows.
+    "plan" leaves the other settings unchanged: the approval of the plan determines the next mode.
     """
     if info.plan_mode != (mode == PLAN):
         yield SetPlanMode(mode == PLAN)
@@ -124,7 +124,7 @@ def _mode_commands(mode: str, info: SessionInfo) -> Iterator[Command]:
 
 
 def _model_names(info: SessionInfo) -> Sequence[str]:
-    """Return the selectable models and the current one, which may not be selectable (such as the demo)."""
+    """Return the selectable models and the current model, which may not be selectable, such as the demo."""
     return tuple(dict.fromkeys((*([info.model] if info.model else ()), *info.models)))
 
 

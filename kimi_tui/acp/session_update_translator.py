@@ -122,7 +122,7 @@ class SessionUpdateTranslator:
         self._cost: float | None = None
 
     def translate(self, event: Outgoing) -> Iterator[Update]:
-        """Yield the updates for `event`; none if the client needn't know it."""
+        """Yield the updates for `event`. Yield nothing for an event that is irrelevant to the client."""
         if not _is_translated(event):
             return
         match event:
@@ -165,7 +165,7 @@ class SessionUpdateTranslator:
             yield from self.translate(event)
 
     def build_notice(self, text: str) -> AgentMessageChunk:
-        """Return text of kimi-tui as a separate message."""
+        """Return a notice from kimi-tui as a separate message."""
         self._message = new_id()
         chunk = self._message_chunk(TextPart(f"{text}\n\n"))
         self._message = new_id()
@@ -174,9 +174,9 @@ class SessionUpdateTranslator:
     def build_permission_update(
         self, request: ApprovalRequest
     ) -> tuple[Iterable[ToolCallStart], ToolCallUpdate]:
-        """Return updates to send before a permission request, and the tool call to request permission for.
+        """Return the updates to send before a permission request, and the request's tool call.
 
-        There are updates only if the client doesn't know the tool call yet.
+        The updates are empty if the client already knows the tool call.
         """
         calls = self._find_registry(request.tool_call_id)
         if calls is None:
@@ -208,12 +208,12 @@ class SessionUpdateTranslator:
             yield from calls.attach_terminal(call_id, terminal_id)
 
     def client_call_id(self, call_id: str) -> str | None:
-        """Return the client's id of an open tool call; None if it isn't open."""
+        """Return the client's id of an open tool call; None if the call isn't open."""
         calls = self._find_registry(call_id)
         return calls.client_call_id(call_id) if calls is not None else None
 
     def _find_registry(self, call_id: str) -> ToolCallRegistry | None:
-        """Return the registry that has an open tool call with that id."""
+        """Return the registry with the open tool call; None if the call isn't open."""
         registries = (self._calls, *self._agents.values())
         return next((calls for calls in registries if calls.client_call_id(call_id) is not None), None)
 
@@ -251,9 +251,7 @@ class SessionUpdateTranslator:
         )
 
     def _translate_subagent(self, event: SubagentEvent) -> Iterator[Update]:
-        """Yield the updates for a sub-agent's tool calls. Its text is part of the result of the parent's
-        call.
-        """
+        """Yield the updates for a sub-agent's tool calls. The parent call's result contains its text."""
         path, name = event.parent_tool_call_id or "", event.subagent_type or "sub-agent"
         inner: object = event
         while isinstance(inner, SubagentEvent):
@@ -267,7 +265,7 @@ class SessionUpdateTranslator:
             yield from self._translate_step(self._subagent_registry(path, sanitize_line(name)), inner)
 
     def _drop_subagents(self, call_id: str) -> None:
-        """Forget the sub-agents of a finished tool call."""
+        """Remove the sub-agents of a finished tool call."""
         for path in [path for path in self._agents if path.startswith(f"{call_id}/")]:
             del self._agents[path]
 
@@ -308,7 +306,7 @@ def _is_translated(event: Outgoing) -> TypeGuard[_TranslatedEvent]:
 
 
 def _notice_text(event: _NoticeEvent) -> str:
-    """Return the text for an event without a matching update; empty if it needs none."""
+    """Return the text for an event without a matching update; empty for an event to leave out."""
     match event:
         case TurnEnd(failure=TurnFailure() as failure):
             return f"⚠ {sanitize_line(failure.what)} {sanitize_line(failure.hint)}".rstrip()
@@ -363,5 +361,5 @@ def _revert_headline(reason: str, checkpoint: int) -> str:
 
 
 def _keep_line_breaks(body: str) -> str:
-    """Return `body` so that Markdown doesn't join its lines."""
+    """Return `body` in a form in which Markdown doesn't join its lines."""
     return build_code_block(body) if "\n" in body.strip() else sanitize(body)

@@ -1,4 +1,4 @@
-"""Registry of an agent's tool calls. Clients get new unique ids because models reuse theirs."""
+"""Registry of an agent's tool calls. Clients get new unique ids, because models reuse ids."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -50,14 +50,14 @@ _KINDS: dict[str, ToolKind] = {
     "ExitPlanMode": "switch_mode",
 }
 _MAX_TAIL_CHARS = 4_000
-"""Characters of a running call's output that are sent."""
+"""Maximum characters to send of a running call's output."""
 _MAX_TITLE_CHARS = 200
 _MAX_SCANNED_CHARS = 4_000
-"""Length of incomplete arguments up to which the title is updated."""
+"""Maximum length of incomplete arguments for which the title is updated."""
 _MIN_GROWTH_CHARS = 200
-"""Number of characters after which the client gets the incomplete arguments again."""
+"""Minimum number of new characters before incomplete arguments are sent again."""
 _MAX_INPUT_CHARS = 100_000
-"""Longer arguments aren't sent as raw input. The call's content shows them."""
+"""Maximum length of arguments to send as raw input. The call's content shows longer arguments."""
 
 
 @dataclass(slots=True, eq=False)
@@ -67,11 +67,11 @@ class _TrackedCall:
     arguments: PartialToolArguments
     title: str
     sent_length: int = 0
-    """Length of the arguments that the client has seen."""
+    """Length of the arguments already sent to the client."""
     tail: str = ""
     is_running: bool = False
     is_placeholder: bool = False
-    """Whether the call is known only from a request, such as one of a background agent."""
+    """Whether the call is known only from a request, for example of a background agent."""
     terminals: list[str] = field(default_factory=list)
 
 
@@ -114,7 +114,7 @@ class ToolCallRegistry:
             yield self._progress(call, title=title, **details)
 
     def _has_grown(self, call: _TrackedCall) -> bool:
-        """Return whether the client gets the arguments again. It gets all of them, so this becomes rarer."""
+        """Return whether to send the arguments again. Longer arguments are sent less often."""
         growth = call.arguments.length - call.sent_length
         return growth >= max(_MIN_GROWTH_CHARS, call.sent_length // 4) and (
             call.arguments.length <= _MAX_INPUT_CHARS
@@ -172,9 +172,9 @@ class ToolCallRegistry:
         self._last = None
 
     def build_permission_update(self, request: ApprovalRequest) -> tuple[list[ToolCallStart], ToolCallUpdate]:
-        """Return updates to send before a permission request, and the call to request permission for.
+        """Return the updates to send before a permission request, and the request's call.
 
-        There are updates only if the client doesn't know the call yet.
+        The updates are empty if the client already knows the call.
         """
         content = list(display_content(_shown_blocks(request), work_dir=self._work_dir))
         if not any(item.type == "diff" for item in content):
@@ -216,7 +216,7 @@ class ToolCallRegistry:
         return started, update
 
     def client_call_id(self, call_id: str) -> str | None:
-        """Return the client's id of an open call; None if it isn't open."""
+        """Return the client's id of an open call; None if the call isn't open."""
         call = self._open.get(call_id)
         return call.id if call is not None else None
 
@@ -264,7 +264,7 @@ class ToolCallRegistry:
 
 
 def _shown_blocks(request: ApprovalRequest) -> list[DisplayBlock]:
-    """Return the request's display blocks, with all effects of its command instead of their summary."""
+    """Return the request's display blocks. If the command has effects, list them all instead of a summary."""
     if request.effects is None:
         return list(request.display)
     text = "\n".join(line.text for line in describe_effects(request.effects))

@@ -21,7 +21,7 @@ class AcpLineReader(Protocol):
     """Source of the client's lines."""
 
     def readline(self, longest: int | None = None, /) -> bytes:
-        """Return a line; empty at the end. Raises LineTooLong, after which the next line can be read."""
+        """Return a line; empty at the end. Raises LineTooLong; the next line can still be read."""
         ...
 
 
@@ -29,16 +29,16 @@ class RequestCanceler(Protocol):
     """Cancels the client's requests."""
 
     def cancel_request(self, method: str, params: dict[str, Any], /) -> None:
-        """Cancel a running request with that method and these parameters."""
+        """Cancel the running request with this method and these parameters."""
         ...
 
 
 class LineTransport:
     """Sends and receives the messages of one client.
 
-    The SDK treats any JSON as a message and fails on anything else. This transport answers invalid messages
-    itself, so the SDK never sees them. `send` queues its message before it first waits, so the response of a
-    handler precedes what the handler's own tasks send.
+    The SDK treats any JSON as a message and fails on other text. This transport answers invalid messages, so
+    that the SDK never sees them. `send` queues a message before its first `await`. Therefore a handler's
+    response precedes the messages of the handler's tasks.
     """
 
     def __init__(self, stdin: AcpLineReader, out: OutputStream, canceler: RequestCanceler) -> None:
@@ -66,7 +66,7 @@ class LineTransport:
                 return message
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Send `message`. Waits while the client doesn't read."""
+        """Send `message`. Waits while the client reads nothing."""
         message_id = message.get("id")
         if "method" not in message and message_id is not None:
             self._running.pop(message_id, None)
@@ -85,7 +85,7 @@ class LineTransport:
         """Do nothing: the owner of the output closes it."""
 
     def _parse_line(self, line: bytes) -> dict[str, Any] | None:
-        """Return the message on `line` if the SDK has to handle it."""
+        """Return the message in `line`; None if the SDK needn't handle it."""
         try:
             message, message_id = parse_message(line)
         except InvalidRpcLine as error:

@@ -30,7 +30,7 @@ def directory_listing(folder: Path) -> str:
 
 
 def printable_name(name: str | Path) -> str:
-    """Return a name or path on one line and in valid Unicode. File names are bytes and may be neither."""
+    """Return a name or path on one line and in valid Unicode. File names are arbitrary bytes."""
     return _UNPRINTABLE.sub("\ufffd", str(name))
 
 

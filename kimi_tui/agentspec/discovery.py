@@ -1,4 +1,4 @@
-"""Discovery of agents by name: the user's, the bundled ones and the project's."""
+"""Discovery of the user's, the bundled and the project's agents by name."""
 
 import re
 from collections.abc import Collection
@@ -30,8 +30,8 @@ def list_agents(
 ) -> tuple[DiscoveredAgent, ...]:
     """Return all agents that `find_agent` finds, sorted by name.
 
-    The user's own take precedence over the bundled ones, and these over the project's: a cloned project can't
-    replace a known agent. Agents whose directory is `untrusted` are left out.
+    The user's agents take precedence over bundled agents, and bundled agents over the project's. So a cloned
+    project can't replace a known agent. Agents in `untrusted` directories are left out.
     """
     agents: dict[str, DiscoveredAgent] = {}
     for folder, origin in _search_path(work_dir, data_dir):
@@ -42,7 +42,7 @@ def list_agents(
 
 
 def find_agent(name: str, *, work_dir: Path, data_dir: Path) -> Path:
-    """Return the file of the agent `name`. Raises ConfigError that suggests similar names or lists all."""
+    """Return the file of the agent `name`. Raises ConfigError with a similar name or all names."""
     if _NAME.fullmatch(name):
         for folder, _ in _search_path(work_dir, data_dir):
             path = folder / name / AGENT_FILE

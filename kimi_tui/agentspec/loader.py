@@ -1,4 +1,4 @@
-"""Loader for agent files, including the files they extend and reference."""
+"""Loader for agent files and the files that they extend or reference."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -21,15 +21,17 @@ _AGENT_DIR = "${KIMI_AGENT_DIR}"
 def load_agent_spec(path: Path, *, known_tools: Collection[str]) -> ResolvedAgentSpec:
     """Load the agent in the file `path`, or in the `agent.yaml` of the directory `path`.
 
-    `known_tools` are the names of the built-in tools. An agent that extends another one inherits its
-    settings. Its own tools, system prompt, MCP file, excluded MCP tools and sub-agents replace the inherited
-    ones; `exclude` removes tools, and `vars` are added. Raises ConfigError that names file, line and key.
+    `known_tools` are the names of the built-in tools. If the agent extends another agent, it inherits the
+    other agent's settings. Tools, system prompt, MCP file, excluded MCP tools and sub-agents replace the
+    inherited values, `exclude` removes inherited tools, and `vars` are added.
+
+    Raises: ConfigError with file, line and key.
     """
     return _load(_agent_file(path.absolute()), known_tools, ())
 
 
 def _load(file: Path, known: Collection[str], descendants: tuple[Path, ...]) -> ResolvedAgentSpec:
-    """Load the agent in `file`. The `descendants` extend each other, and the last one extends `file`."""
+    """Load the agent in `file`. Each of the `descendants` extends the next; the last extends `file`."""
     agent_file = parse_agent_file(read_yaml_document(file))
     base = None
     if agent_file.extend is not None:
@@ -78,7 +80,7 @@ def _expand_agent_dir(variables: Mapping[str, str], folder: Path) -> Mapping[str
 
 
 def _base_file(extend: LocatedText) -> Path:
-    """Return the agent file that `extend` names: by path, or by the name of a sibling or bundled agent."""
+    """Return the agent file in `extend`: a path, or the name of an agent in the same directory or bundled."""
     name = extend.value
     if "/" in name or "\\" in name or name.endswith((".yaml", ".yml")):
         return _agent_file(_resolve_file(extend))
@@ -98,7 +100,7 @@ def _agent_file(path: Path) -> Path:
 
 
 def _resolve_file(text: LocatedText) -> Path:
-    """Return the existing file that `text` names, relative to the agent file. Raises ConfigError."""
+    """Return the path in `text`, relative to the agent file. Raises ConfigError if it doesn't exist."""
     path = (text.file.parent / Path(text.value).expanduser()).resolve()
     if not os.path.exists(path):  # noqa: PTH110 - pathlib raises for a name that is too long
         raise text.error(

@@ -1,4 +1,4 @@
-"""Loading of agents by name. A project's agents may not run external programs when started by name."""
+"""Loading of agents by name. A project's agents must not run external programs if loaded by name."""
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -22,10 +22,11 @@ def load_agent_by_name(
 ) -> ResolvedAgentSpec:
     """Load the agent `name`.
 
-    A project's agents may refer to each other, so none is loaded if one of their directories is `untrusted`.
+    A project's agents may refer to each other, so none of them is loaded if any of their directories is
+    `untrusted`. Agents that run external programs must be loaded by path: in a cloned project, the user may
+    not know which programs a name loads.
 
-    Raises ConfigError, also for a project's agent that runs external code. The user of a cloned project may
-    not know what its agents load, so a name isn't consent; a path is.
+    Raises: ConfigError, also for a project's agent that runs external programs.
     """
     path = find_agent(name, work_dir=work_dir, data_dir=data_dir)
     if not is_project_agent(path, work_dir=work_dir, data_dir=data_dir):

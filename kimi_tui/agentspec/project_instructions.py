@@ -1,4 +1,4 @@
-"""A project's instructions for agents: AGENTS.md from the working directory up to the repository's root."""
+"""A project's instructions for agents: AGENTS.md, from the working directory up to the repository's root."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ MAX_BYTES = 32 * 1024
 def project_instructions(work_dir: Path) -> str:
     """Return the AGENTS.md files for `work_dir`, each with its path, nearest first; empty if none exists.
 
-    If they exceed MAX_BYTES in total, the nearest take precedence; a truncated file ends with a notice.
+    If they exceed MAX_BYTES in total, the nearest files take precedence. A truncated file ends with a notice.
     """
     sections, remaining = [], MAX_BYTES
     for folder in _folders(work_dir):

@@ -1,4 +1,4 @@
-"""Rendering of system prompts: `${NAME}` is replaced by a variable's value; `$$` is a dollar sign."""
+"""Rendering of system prompts: `${NAME}` becomes a variable's value, and `$$` a dollar sign."""
 
 import getpass
 import os
@@ -26,13 +26,13 @@ _REFERENCE = re.compile(r"\$(?:\$|\{(?P<name>[^}\n]*)(?P<end>\}?))")
 
 @frozen(kw_only=True)
 class PromptVariables:
-    """Prompt variables of a session. The variable of a field is `KIMI_` and the field's name in capitals."""
+    """Prompt variables of a session. Each variable is named `KIMI_` and the field's name in capitals."""
 
     now: str
-    """Local time with UTC offset, to the minute, at which the session began."""
+    """Local time when the session began, to the minute, with UTC offset."""
     work_dir: str
     work_dir_ls: str
-    """Contents of the working directory at that time."""
+    """Contents of the working directory when the session began."""
     platform: str
     """System, release and machine."""
     os: str
@@ -52,7 +52,7 @@ class PromptVariables:
         now: str | None = None,
         work_dir_ls: str | None = None,
     ) -> "PromptVariables":
-        """Collect the values that aren't given. Reads at most a few directories and the AGENTS.md files."""
+        """Return the variables. Missing values come from the system, the directories and AGENTS.md."""
         return cls(
             now=now or local_time(),
             work_dir=printable_name(work_dir),
@@ -72,9 +72,9 @@ class PromptVariables:
 
 
 def render_prompt(spec: ResolvedAgentSpec, variables: PromptVariables) -> str:
-    """Return the system prompt of `spec`. Values are inserted verbatim: a `${...}` in them isn't expanded.
+    """Return the system prompt of `spec`. A `${...}` in a variable's value isn't expanded.
 
-    Raises ConfigError that names an unknown variable with file and line.
+    Raises: ConfigError for an unknown variable, with file and line.
     """
     known = {**spec.vars, **variables.by_name()}
 

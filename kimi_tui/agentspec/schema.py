@@ -1,6 +1,6 @@
 """Schema of agent files: kimi-tui's flat format and kimi-cli's nested one (`docs/agents.md`).
 
-kimi-cli's format has everything under `agent`, and `version: 1` next to it.
+In kimi-cli's format, all keys are under `agent`, next to `version: 1`.
 """
 
 import re
@@ -23,7 +23,7 @@ _VARIABLE = re.compile(r"^(?!KIMI_)[A-Za-z_][A-Za-z0-9_]*$")
 
 @frozen(kw_only=True)
 class AgentFile:
-    """A parsed agent file, before inheritance. None means that a key isn't set."""
+    """A parsed agent file, before inheritance. None for a key that isn't set."""
 
     mapping: LocatedMapping
     """The mapping that defines the agent."""
@@ -46,7 +46,7 @@ class AgentFile:
 
 
 def parse_agent_file(document: LocatedMapping) -> AgentFile:
-    """Parse the agent in `document`. Raises ConfigError for keys and values that neither format has."""
+    """Parse the agent in `document`. Raises ConfigError for unknown keys and invalid values."""
     if "agent" in document:
         return _parse_kimi_cli_file(document)
     document.require_known(_FLAT_KEYS)

@@ -7,10 +7,10 @@ from typing import Literal, get_args
 from kimi_tui.base.frozen import frozen
 
 Isolation = Literal["none", "workspace"]
-"""Where an agent works as a sub-agent: in the working directory, or in a workspace of its own."""
+"""Where a sub-agent works: in the working directory (`none`), or in its own workspace (`workspace`)."""
 ISOLATIONS: tuple[str, ...] = get_args(Isolation)
 KIMI_CLI_AGENT = "kimi"
-"""Agent for clients of Kimi CLI: over the Wire, output has its form, and `--session ID` creates a session."""
+"""Agent for clients of Kimi CLI. Wire output has Kimi CLI's form, and `--session ID` creates a session."""
 
 
 @frozen
@@ -32,7 +32,7 @@ class SubagentSpec:
     """A sub-agent that an agent may start."""
 
     path: Path
-    """Its agent file, absolute. Read when the sub-agent is started."""
+    """Absolute path of the sub-agent's agent file. Read when the sub-agent is started."""
     description: str
 
 
@@ -43,9 +43,9 @@ class ResolvedAgentSpec:
     name: str
     version: str
     description: str
-    """One line; empty if the file has none."""
+    """One line; empty without a description."""
     path: Path
-    """The agent file, absolute."""
+    """Absolute path of the agent file."""
     system_prompt_path: Path
     system_prompt_template: str
     tools: tuple[ToolRef, ...]
@@ -53,13 +53,14 @@ class ResolvedAgentSpec:
     model: str | None
     """Name of a model in the config."""
     mcp: Path | None
-    """Its MCP config file, absolute."""
+    """Absolute path of the agent's MCP config file; None without one."""
     mcp_exclude: tuple[str, ...]
-    """MCP tools it doesn't get."""
+    """MCP tools that are hidden from the agent."""
     subagents: Mapping[str, SubagentSpec]
     declares_subagents: bool
-    """Whether its own file defines sub-agents, rather than one that it extends. Only then may it start
-    sub-agents when it is a sub-agent itself."""
+    """Whether the agent's own file defines sub-agents, not a file that it extends. Only then can the agent
+    start sub-agents when it runs as a sub-agent.
+    """
     isolation: Isolation
     vars: Mapping[str, str]
-    """Values of the variables in its system prompt."""
+    """Values of the variables in the system prompt."""

@@ -16,11 +16,11 @@ _KIMI_CLI_NAMES: Mapping[str, str] = {
     "Shell": "Bash",
     "StrReplaceFile": "EditFile",
 }
-"""kimi-cli's tool classes whose tools have other names here. The model sees kimi-cli's names."""
+"""kimi-cli's tool classes with other names in kimi-tui. The model sees kimi-cli's names."""
 
 
 def parse_tool(entry: LocatedText, known: Collection[str]) -> ToolRef:
-    """Parse `entry`. Raises ConfigError if it is neither one of the `known` tools nor a `module:Class`."""
+    """Parse `entry`. Raises ConfigError if `entry` is neither a tool in `known` nor a `module:Class`."""
     match = _ENTRY.match(entry.value.strip())
     if match is None:
         raise entry.error(
@@ -43,7 +43,7 @@ def parse_tool(entry: LocatedText, known: Collection[str]) -> ToolRef:
 
 
 def other_names(name: str) -> tuple[str, ...]:
-    """Return the equivalents of the tool `name` in kimi-cli, or of kimi-cli's tool `name` here."""
+    """Return the other names of the tool `name`: kimi-cli's names, or kimi-tui's name for kimi-cli's tool."""
     tui_name = _KIMI_CLI_NAMES.get(name, name)
     return tuple(it for it in (tui_name, *_names_in_kimi_cli(tui_name)) if it != name)
 
@@ -53,10 +53,11 @@ def _names_in_kimi_cli(name: str) -> tuple[str, ...]:
 
 
 def match_tools(entry: LocatedText, tools: Collection[ToolRef], known: Collection[str]) -> frozenset[ToolRef]:
-    """Return the `tools` that `entry` names, by the name the model uses or by reference.
+    """Return the `tools` that match `entry`, by the model's name or by reference.
 
-    Empty if the tool exists but isn't among `tools`, or has no equivalent here. Raises ConfigError if no such
-    tool exists.
+    Empty if the tool exists but isn't in `tools`, or if kimi-cli's tool has no equivalent in kimi-tui.
+
+    Raises: ConfigError if the tool doesn't exist.
     """
     name = entry.value.strip()
     matches = frozenset(tool for tool in tools if tool.name == name)
@@ -78,7 +79,7 @@ def _parse_kimi_cli_tool(
 
 
 def _counterpart(path: str) -> tuple[str, str | None]:
-    """Return the equivalent of a kimi-cli class, and kimi-cli's name for it if that differs."""
+    """Return kimi-tui's name for a kimi-cli class, and kimi-cli's name; None if both are the same."""
     cls = path.rpartition(":")[2]
     return (_KIMI_CLI_NAMES[cls], cls) if cls in _KIMI_CLI_NAMES else (cls, None)
 

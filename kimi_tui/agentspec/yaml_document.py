@@ -1,4 +1,4 @@
-"""YAML documents whose keys and values know their line numbers, for error messages."""
+"""YAML documents that keep the line numbers of keys and values for error messages."""
 
 from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
@@ -41,7 +41,7 @@ class LocatedMapping:
     file: Path
     line: int
     path: str = ""
-    """The path of keys to it, each followed by a dot."""
+    """Keys that lead to this mapping, each followed by a dot; empty for the document."""
 
     def __contains__(self, key: str) -> bool:
         return key in self.entries
@@ -57,7 +57,7 @@ class LocatedMapping:
                 raise self.error(what, key=key, hint=suggestion_hint(key, keys, what="keys"))
 
     def text(self, key: str) -> LocatedText | None:
-        """Return the scalar under `key`; None if it is missing or null. Raises ConfigError otherwise."""
+        """Return the scalar under `key`; None if missing or null. Raises ConfigError for any other value."""
         node = self._node(key)
         if node is None or node.tag == _NULL_TAG:
             return None
@@ -68,7 +68,7 @@ class LocatedMapping:
         return LocatedText(node.value, self.file, _line_of(node))
 
     def texts(self, key: str) -> tuple[LocatedText, ...] | None:
-        """Return the scalars under `key`; None if it is missing, empty if null. Raises ConfigError."""
+        """Return the scalars under `key`; None if missing, empty if null. Raises ConfigError."""
         node = self._node(key)
         if node is None:
             return None
@@ -89,7 +89,7 @@ class LocatedMapping:
         return tuple(LocatedText(item.value, self.file, _line_of(item)) for item in node.value)
 
     def mapping(self, key: str) -> "LocatedMapping | None":
-        """Return the mapping under `key`; None if it is missing, empty if null. Raises ConfigError."""
+        """Return the mapping under `key`; None if missing, empty if null. Raises ConfigError."""
         node = self._node(key)
         if node is None:
             return None
@@ -140,7 +140,7 @@ def read_yaml_document(file: Path) -> LocatedMapping:
 
 
 def suggestion_hint(name: str, known: Collection[str], *, what: str) -> str:
-    """Return “Did you mean …?” with the closest of `known`, or a list of all of them."""
+    """Return a hint with the name in `known` closest to `name`. If none is close, list all names."""
     matches = get_close_matches(name, known, n=1)
     if matches:
         return msg("Did you mean “{name}”?", name=matches[0])

@@ -1,4 +1,4 @@
-"""Boundaries in a conversation: who wrote a message, and where the conversation can be cut."""
+"""Boundaries in a conversation: authors of messages, and positions where the conversation can be cut."""
 
 from collections.abc import Sequence
 
@@ -20,19 +20,17 @@ def is_user_or_model_message(message: Message) -> bool:
 
 
 def is_checkpoint_note(message: Message) -> bool:
-    """Return whether `message` tells the model a checkpoint's number, which a compaction invalidates."""
+    """Return whether `message` is a note with a checkpoint's number. A compaction invalidates the number."""
     return message.role == "user" and is_note(message) and message.text.startswith("<system>CHECKPOINT ")
 
 
 def cut_points(history: Sequence[Message]) -> list[int]:
-    """Return the indexes where `history` can be cut: before each message that isn't a tool result, and its
-    end.
-    """
+    """Return the indexes where `history` can be cut: before messages except tool results, and at the end."""
     return [*(at for at, message in enumerate(history) if message.role != "tool"), len(history)]
 
 
 def user_messages(history: Sequence[Message], request: int | None, *, end: int) -> list[Message]:
-    """Return the user's messages since `request`, including it, before `end`."""
+    """Return the user's messages from index `request` up to, but not including, index `end`."""
     if request is None:
         return []
     return [it for it in history[request:end] if it.role == "user" and is_user_or_model_message(it)]
@@ -51,7 +49,7 @@ def find_latest_request(history: Sequence[Message]) -> int | None:
 
 
 def find_tail_start(history: Sequence[Message], start: int, *, limit: int) -> int:
-    """Return the first cut point from `start` on after which the history has at most `limit` tokens."""
+    """Return the first cut point at or after `start` with at most `limit` tokens of history after it."""
     return next(
         at
         for at in cut_points(history)

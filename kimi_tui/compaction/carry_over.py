@@ -18,7 +18,7 @@ _PATH_ARGUMENTS = ("path", "file_path")
 def build_carry_over(
     todos: Sequence[TodoItem], files: Sequence[str], *, in_progress: bool, paragraphs: Sequence[str] = ()
 ) -> Message:
-    """Build the note. With `in_progress`, it says that the user's request is being worked on."""
+    """Return the carry-over note. `in_progress`: whether the user's request is still in progress."""
     parts = [CARRY_OVER_PREFIX]
     if in_progress:
         parts.append(
@@ -43,9 +43,9 @@ def is_carry_over(message: Message) -> bool:
 
 
 def touched_files(history: Iterable[Message]) -> list[str]:
-    """Return the files that calls or an earlier note named, each once, latest last.
+    """Return the paths in successful tool calls and earlier carry-over notes.
 
-    Failed calls don't count.
+    The result contains the latest MAX_FILES paths, without duplicates, latest last.
     """
     seen: dict[str, None] = {}
     open_calls: dict[str, str] = {}

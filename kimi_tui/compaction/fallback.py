@@ -48,7 +48,7 @@ class FallbackCompaction:
         return [*shortened, user_message((system_note(_build_warning(dropped)),)), *kept, *history[start:]]
 
     def _tail_start(self, history: Sequence[Message]) -> int:
-        """Return the first cut point among the newest messages, or the last one before them."""
+        """Return the first cut point among the newest messages, or the last cut point before them."""
         inside = [at for at in cut_points(history)[:-1] if at >= len(history) - self._kept_messages]
         return inside[0] if inside else cut_points(history)[-2] if history else 0
 

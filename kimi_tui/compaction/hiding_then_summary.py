@@ -1,4 +1,4 @@
-"""HidingThenSummaryCompaction: hides tool results as long as that helps, then summarizes."""
+"""HidingThenSummaryCompaction: hides tool results. If that isn't enough, summarizes."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,13 @@ from kimi_tui.compaction.strategy import CompactionContext, CompactionStrategy
 from kimi_tui.history.token_estimate import estimate_tokens
 
 TARGET_RATIO = 0.9
-"""Largest share of the threshold that may remain for hiding to suffice; else the next step would compact
-again.
+"""Hiding is enough if the conversation is smaller than this share of the threshold. A larger conversation
+would soon be compacted again.
 """
 
 
 class HidingThenSummaryCompaction:
-    """Hides tool results. Summarizes if that leaves the conversation too long."""
+    """Hides tool results. If the conversation is still too long, summarizes it."""
 
     def __init__(
         self, *, hiding: CompactionStrategy | None = None, summary: CompactionStrategy | None = None
@@ -24,7 +24,7 @@ class HidingThenSummaryCompaction:
         self._summary = summary or LLMSummaryCompaction()
 
     async def compact(self, context: CompactionContext, /) -> Sequence[Message] | None:
-        """Return the history with placeholders, or a summary, or None if neither makes it shorter.
+        """Return the history with placeholders or a summary; None if neither makes the conversation shorter.
 
         Raises: ChatProviderError.
         """

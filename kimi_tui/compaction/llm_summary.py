@@ -11,24 +11,24 @@ from kimi_tui.compaction.strategy import CompactionContext
 from kimi_tui.compaction.summary_input import split_into_chunks, transcript_entries
 
 CHUNK_SHARE = 0.6
-"""Share of a request for a chunk of the conversation. The rest is for the instructions, the summary so far
-and errors of the token estimate.
+"""Share of a request that a chunk of the conversation can use. The rest is for the instructions, the summary
+so far and errors of the token estimate.
 """
 MIN_CHUNK_TOKENS = 250
 MAX_TAIL_SHARE = 0.5
 
 
 class LLMSummaryCompaction:
-    """Keeps the user's request and the newest messages of the user and the model, and summarizes the rest.
+    """Keeps the user's request and the newest messages of the user and the model. Summarizes the rest.
 
-    A conversation that is too long for one request is summarized in chunks.
+    If the conversation is too long for one request, it is summarized in chunks.
     """
 
     def __init__(self, *, max_preserved_messages: int = 2) -> None:
         self._max_preserved_messages = max_preserved_messages
 
     async def compact(self, context: CompactionContext, /) -> Sequence[Message] | None:
-        """Return a summary, the user's request and the newest messages; None if there are no other messages.
+        """Return a summary, the user's request and the newest messages; None without messages to summarize.
 
         Raises: ChatProviderError.
         """
@@ -48,7 +48,7 @@ class LLMSummaryCompaction:
 
 
 async def _summarize(context: CompactionContext, texts: Sequence[str]) -> str:
-    """Summarize `texts` chunk by chunk, with smaller chunks if the provider rejects them as too long."""
+    """Summarize `texts` chunk by chunk. If the provider rejects a chunk as too long, use smaller chunks."""
     limit = max(MIN_CHUNK_TOKENS, int(context.room * CHUNK_SHARE))
     chunks = split_into_chunks(texts, limit)
     summary = ""

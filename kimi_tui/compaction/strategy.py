@@ -24,7 +24,7 @@ class CompactionContext:
     """A conversation to compact. All sizes are in tokens."""
 
     history: Sequence[Message]
-    """The messages, without the carry-over note of an earlier compaction, which is rebuilt."""
+    """The messages. The carry-over note of an earlier compaction is left out, because it is rebuilt."""
     token_count: int
     """Size of the conversation, including the system prompt and the tools."""
     threshold: int
@@ -35,11 +35,9 @@ class CompactionContext:
     llm: LLM
     ask: AskModel
     request: int | None = None
-    """Index of the user's latest request in the history. It and later messages of the user are kept
-    verbatim.
-    """
+    """Index of the user's latest request in the history. Keep it and later user messages verbatim."""
     focus: str = ""
-    """What the user asked a summary to focus on."""
+    """Focus of the summary, as requested by the user; empty if not specified."""
 
     @property
     def room(self) -> int:
@@ -48,15 +46,13 @@ class CompactionContext:
 
 
 class CompactionStrategy(Protocol):
-    """Shortens a conversation. Its dependencies are injected as for tools: positional arguments, by
-    annotation.
-    """
+    """Shortens a conversation. As for tools, positional constructor arguments are injected by annotation."""
 
     async def compact(self, context: CompactionContext, /) -> Sequence[Message] | None:
         """Return the messages that replace the history, or None to leave it unchanged.
 
-        A strategy may drop, replace and merge messages. It must keep their order, and each tool message
-        together with its call.
+        A strategy may drop, replace and merge messages. It must keep the order of the messages, and keep each
+        tool message together with its call.
 
         Raises: ChatProviderError if the model fails.
         """

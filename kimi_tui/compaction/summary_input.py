@@ -1,4 +1,4 @@
-"""Rendering of a conversation as text to summarize: without thinking, and with calls shortened."""
+"""Rendering of a conversation as text to summarize, without thinking and with shortened tool calls."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ _KEY_ARGUMENTS = ("path", "file_path", "command", "pattern", "query", "url", "ti
 
 
 def transcript_entries(messages: Sequence[Message]) -> list[str]:
-    """Return one text per message; messages without content are left out."""
+    """Return one text per message. Messages without content are left out."""
     names = {call.id: call.function.name for message in messages for call in message.tool_calls or ()}
     return [text for message in messages if (text := _format_entry(message, names))]
 
@@ -38,7 +38,7 @@ def split_into_chunks(texts: Iterable[str], limit: int) -> list[str]:
 
 
 def truncate_middle(text: str, max_characters: int) -> str:
-    """Return `text`, without its middle if it is longer than `max_characters`."""
+    """Return `text`. If it is longer than `max_characters`, the middle is replaced by a note."""
     if len(text) <= max_characters:
         return text
     head = max_characters * 2 // 3
@@ -47,7 +47,7 @@ def truncate_middle(text: str, max_characters: int) -> str:
 
 
 def key_argument(call: ToolCall) -> str:
-    """Return the argument that best describes a call; empty if it has no text argument."""
+    """Return the argument that best describes a call; empty for a call without text arguments."""
     texts = {
         key: value for key, value in parse_arguments(call).items() if isinstance(value, str) and value.strip()
     }

@@ -4,12 +4,12 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.llm.provider import LLM
 
 _MAX_DEFAULT_RESERVE = 0.15
-"""Largest part of the context window that is reserved by default."""
+"""Largest share of the context window that is reserved by default."""
 
 
 @frozen(kw_only=True)
 class CompactionTrigger:
-    """How much of the context window may be used before a compaction."""
+    """Determines how much of the context window can be used before a compaction."""
 
     reserved_context_size: int | None = None
     """Tokens to keep free for the response. None: the model's output limit, at most 15 % of the window."""

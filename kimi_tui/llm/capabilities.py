@@ -1,11 +1,11 @@
-"""Known model capabilities, by model name. Used when the config doesn't list any."""
+"""Known model capabilities, by model name. Used if the config doesn't list capabilities."""
 
 import re
 
 from kimi_tui.llm.provider import ProviderKind, ProviderSettings
 
 KIMI_CLI_SCRIPTED_MODEL = "scripted_echo"
-"""Kimi CLI's scripted model, which can do nothing that the config doesn't list."""
+"""Kimi CLI's scripted model. It has only the capabilities in the config."""
 _THINKING_MODELS = re.compile(
     r"^(?:kimi-(?:k2\.\d|k[3-9]|k\d\d|for-coding|thinking)|.*thinking"
     r"|gpt-(?:[5-9]|oss)|o[1-9](?:$|-)|codex"
@@ -24,14 +24,14 @@ _VIDEO_MODELS = re.compile(r"^(?:kimi-(?:k2\.\d|k[3-9]|k\d\d|for-coding)|gemini)
 
 
 def capabilities_of(settings: ProviderSettings) -> frozenset[str]:
-    """Return the capabilities in `settings`, or the known ones of its model."""
+    """Return the capabilities in `settings`, or the known capabilities of the model."""
     if settings.capabilities is not None:
         return settings.capabilities
     return known_capabilities(settings.kind, settings.model)
 
 
 def known_capabilities(kind: ProviderKind, model: str) -> frozenset[str]:
-    """Return what `model` of a provider of `kind` can do: a subset of `thinking`, `image_in` and `video_in`.
+    """Return the known capabilities of `model`: a subset of `thinking`, `image_in` and `video_in`.
 
     A prefix such as `openrouter/anthropic/` is ignored. Empty for unknown models. The scripted and demo
     models claim thinking and images, because they exist to exercise the interface.

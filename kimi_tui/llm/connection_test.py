@@ -14,7 +14,7 @@ TIMEOUT_S = 60.0
 _AUTH_STATUSES = (401, 403)
 _BAD_REQUEST_STATUS = 400
 _INVALID_KEY = re.compile(r"api[ _]key.{0,20}(?:invalid|not valid)|invalid api[ _]key", re.IGNORECASE)
-"""What Gemini and others send with status 400."""
+"""Error messages that Gemini and others send with status 400 for an invalid key."""
 _NOT_FOUND_STATUS = 404
 
 

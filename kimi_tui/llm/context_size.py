@@ -13,7 +13,7 @@ _SIZES = (
 
 
 def known_context_size(model: str) -> int | None:
-    """Return the context window of `model` in tokens, as its maker documents it; None if it isn't known.
+    """Return the documented context window of `model` in tokens; None if unknown.
 
     A prefix such as `zai-org/` is ignored.
     """

@@ -6,9 +6,9 @@ from kimi_tui.llm.provider import ChatProvider, ProviderSettings
 
 
 def create_provider(settings: ProviderSettings) -> ChatProvider:
-    """Return the provider that `settings` describe.
+    """Return the provider for `settings`.
 
-    It connects and imports its client with the first request. Raises ConfigError for an invalid base URL,
+    The first request imports the client library and connects. Raises ConfigError for an invalid base URL,
     key or header.
     """
     match settings.kind:

@@ -25,23 +25,23 @@ from kimi_tui.llm.transport.endpoint import Endpoint
 from kimi_tui.llm.transport.errors import connection_error
 
 TIMEOUT_S = 1.5
-"""For a server on this machine: if it runs at all, it responds immediately."""
+"""Timeout for servers on this machine. A running server responds immediately."""
 _MAX_BYTES = 4_000_000
 _MAX_ERROR_BYTES = 10_000
 _MAX_MODELS = 500
 _MAX_SIZE_QUERIES = 40
-"""Ollama reports context sizes for one model per request. Further models have no size."""
+"""Maximum number of queries for context sizes. Ollama needs one per model; the other models have no size."""
 _INVALID_RESPONSE = (HTTPException, ValueError, RecursionError)
 _NON_CHAT_MODELS = ("embed", "bge-", "rerank", "whisper", "tts-", "dall-e")
 
 
 @dataclass(frozen=True, slots=True)
 class AvailableModel:
-    """A server's model, and what the server reports of it."""
+    """A server's model, with the server's information about it."""
 
     name: str
     max_context_size: int | None = None
-    """Context window in tokens."""
+    """Context window in tokens; None if the server doesn't report it."""
     price: Mapping[str, float] | None = None
     """US dollars per million `input`, `output` and `cached` tokens."""
     capabilities: frozenset[str] | None = None
@@ -54,7 +54,7 @@ class KnownServer:
 
     name: str
     address: str
-    """Without a path."""
+    """URL without a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ async def discover_servers(servers: Sequence[KnownServer]) -> tuple[DiscoveredSe
 async def fetch_models(
     base_url: str, *, api_key: str = "", timeout_s: float = 10.0
 ) -> tuple[AvailableModel, ...]:
-    """Return the models that the server at `base_url` lists; empty if it has no list.
+    """Return the models that the server at `base_url` lists; empty if the server has no list.
 
     Raises ApiKeyRejected if the server rejects the key, and ChatProviderError if it can't be reached.
     """
@@ -103,7 +103,7 @@ async def fetch_models(
 
 
 def _unreachable_error(error: OSError, endpoint: Endpoint) -> ChatProviderError:
-    """Return the error that a request of the SDKs raises for the same reason."""
+    """Return the error that an SDK's request would raise for the same failure."""
     import httpx2  # slow to import
 
     reason = error.reason if isinstance(error, URLError) else error
@@ -155,7 +155,7 @@ def _probe_server(server: KnownServer) -> DiscoveredServer | None:
 
 
 def _fetch_models(base_url: str, api_key: str, timeout_s: float) -> tuple[AvailableModel, ...]:
-    """Return the listed models. Raises OSError, and _INVALID_RESPONSE for other data than JSON."""
+    """Return the listed models. Raises OSError, and _INVALID_RESPONSE if the response isn't valid JSON."""
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     data = _request_json(f"{base_url.rstrip('/')}/models", headers=headers, timeout_s=timeout_s)
     entries = data.get("data") if isinstance(data, dict) else None
@@ -201,7 +201,7 @@ def _price(entry: Mapping[str, Any]) -> dict[str, float] | None:
 
 
 def _capabilities(entry: Mapping[str, Any]) -> frozenset[str] | None:
-    """Return what OpenRouter reports of a model."""
+    """Return the capabilities that OpenRouter reports for a model."""
     architecture, parameters = entry.get("architecture"), entry.get("supported_parameters")
     if not isinstance(architecture, dict) or not isinstance(parameters, list):
         return None
@@ -227,7 +227,7 @@ def _ollama_context_size(address: str, model: str) -> int | None:
 
 
 def _lm_studio_context_sizes(address: str) -> dict[str, int]:
-    """Return the context size that each model is loaded with, or its maximum."""
+    """Return each model's context size in tokens: the loaded size, otherwise the maximum."""
     data = _fetch_json(f"{address}/api/v0/models")
     entries = data.get("data") if isinstance(data, dict) else None
     sizes: dict[str, int] = {}
@@ -260,7 +260,7 @@ def _request_json(
     body: Mapping[str, Any] | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> Any:
-    """Return the JSON in the response. Raises OSError, and _INVALID_RESPONSE for other data than JSON."""
+    """Return the JSON in the response. Raises OSError, and _INVALID_RESPONSE if it isn't valid JSON."""
     data = None if body is None else json.dumps(body).encode()
     content_type = {"Content-Type": "application/json"} if data is not None else {}
     request = urllib.request.Request(url, data=data, headers={**(headers or {}), **content_type})
@@ -289,7 +289,7 @@ def _read_body(response: HTTPResponse, *, deadline: float) -> bytes:
 
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
-    """Return an opener that uses no proxy for this machine and follows no redirects.
+    """Return an opener that follows no redirects, and uses no proxy for servers on this machine.
 
     A redirect could send the key to another server.
     """

@@ -59,15 +59,15 @@ class ChatProvider(Protocol):
     def generate(
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
     ) -> AsyncGenerator[StreamPart, None]:
-        """Stream the model's response to `history`. Close the iterator to abandon it.
+        """Stream the model's response to `history`, without retries. Close the iterator to cancel.
 
         Raises APIConnectionError, APITimeoutError, APIStatusError, ContextTooLong and APIEmptyResponseError,
-        possibly after parts have streamed. It never retries.
+        possibly after parts have streamed.
         """
         ...
 
     def with_thinking(self, effort: ThinkingEffort) -> "ChatProvider":
-        """Return this provider with another thinking level. Models that can't think ignore it."""
+        """Return this provider with another thinking level. Models that can't think ignore the level."""
         ...
 
     async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
@@ -97,7 +97,7 @@ class ProviderSettings:
     thinking_keep: str | None = None
     """For `kimi`: which earlier thinking the server keeps, such as `all`."""
     reasoning_key: str | None = None
-    """For `openai`: message field for thinking; empty to never send it back. None: the server's default."""
+    """For `openai`: message field for thinking. Empty to never send thinking back; None for the default."""
     idle_timeout_s: float = 120.0
     """Seconds without a byte after which the stream counts as stalled."""
     connect_timeout_s: float = 15.0
@@ -106,7 +106,7 @@ class ProviderSettings:
     session_id: str | None = None
     """Key for prompt caches that work per session."""
     capabilities: frozenset[str] | None = None
-    """The model's capabilities, as in `LLM`. None: use the known ones."""
+    """The model's capabilities, as in `LLM`. None: the known capabilities of the model."""
 
 
 @frozen(kw_only=True)
@@ -136,7 +136,7 @@ class LLM:
     chat_provider: ChatProvider
     kind: ProviderKind
     name: str
-    """The model's name in the config, as `--model` takes it."""
+    """The model's name in the config, for `--model`."""
     max_context_size: int
     capabilities: frozenset[str] = frozenset()
     """A subset of `thinking`, `image_in` and `video_in`."""
@@ -144,7 +144,7 @@ class LLM:
     max_output_tokens: int | None = None
     """Output limit in the config, in tokens."""
     thinking_levels: tuple[ThinkingEffort, ...] = ()
-    """Thinking levels of the model, from the least to the most; empty if it can't think."""
+    """Thinking levels of the model, from the least to the most thinking; empty if the model can't think."""
 
     def cost(self, usage: TokenUsage) -> float | None:
         """Return the cost of `usage` in US dollars, or None if the price is unknown."""

@@ -1,6 +1,6 @@
 """Signature of the Responses API's reasoning items, as stored in `ThinkPart.encrypted`.
 
-Only the API that created a signature accepts it. This one has a prefix that no other signature has.
+A signature is only valid for the API that created it. A prefix marks signatures of the Responses API.
 """
 
 _PREFIX = "reasoning:"

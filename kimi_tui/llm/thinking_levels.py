@@ -1,4 +1,4 @@
-"""Thinking levels of a model: those whose requests differ."""
+"""Thinking levels of a model. Levels that would send identical requests are left out."""
 
 from kimi_tui.base.thinking_effort import THINKING_EFFORTS, ThinkingEffort
 from kimi_tui.llm.capabilities import capabilities_of
@@ -6,7 +6,7 @@ from kimi_tui.llm.provider import ProviderSettings
 
 
 def thinking_levels(settings: ProviderSettings) -> tuple[ThinkingEffort, ...]:
-    """Return the levels that the model has, from the least to the most thinking; empty if it can't think."""
+    """Return the model's levels, from the least to the most thinking; empty if the model can't think."""
     capabilities = capabilities_of(settings)
     if not capabilities & {"thinking", "always_thinking"}:
         return ()

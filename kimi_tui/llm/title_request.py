@@ -13,7 +13,7 @@ _MAX_RESPONSE_CHARACTERS = 1_000
 
 
 def build_title_request(prompt: str, response: str) -> list[Message]:
-    """Return the messages of a request for a title, without what exceeds a small request."""
+    """Return the messages of a request for a title. A long prompt or response is truncated."""
     text = (
         f"<user>\n{prompt[:_MAX_PROMPT_CHARACTERS]}\n</user>\n\n"
         f"<agent>\n{response[:_MAX_RESPONSE_CHARACTERS]}\n</agent>"

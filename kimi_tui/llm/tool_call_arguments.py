@@ -10,10 +10,9 @@ _MALFORMED = "malformed_arguments"
 
 
 def arguments_as_object(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments of `call`. Text that isn't a JSON object becomes the value of
-    `malformed_arguments`.
+    """Return the arguments of `call`. If they aren't a JSON object, their text is in `malformed_arguments`.
 
-    Servers that render a template from the arguments reject the whole conversation over one malformed call.
+    Some servers render a template from the arguments and reject the whole conversation if one is malformed.
     """
     text = call.function.arguments or ""
     if not text.strip():

@@ -1,6 +1,6 @@
-"""Conversion of tool call ids to valid ids of a server.
+"""Conversion of tool call ids to ids that a server accepts.
 
-The conversion is deterministic, so that the next request repeats the same ids.
+The conversion is deterministic: the next request contains the same ids.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ class ToolCallIdRule:
 
 @dataclass(slots=True)
 class ToolCallIdMap:
-    """Ids of one request. Pass its messages in order."""
+    """Ids of one request. Call the methods in the order of the request's messages."""
 
     rule: ToolCallIdRule
     _used: set[str] = field(default_factory=set)

@@ -40,7 +40,7 @@ class NotificationHandler(MessageHandler):
 
 
 def build_elicitation_handler(client: ClientHandler) -> Any:
-    """Return fastmcp's handler for elicitation requests, which asks `client`."""
+    """Return a handler for fastmcp that passes elicitation requests to `client`."""
 
     async def handle(message: str, _: Any, params: Any, __: Any) -> mcp_types.ElicitResult:
         match params:
@@ -55,7 +55,7 @@ def build_elicitation_handler(client: ClientHandler) -> Any:
 
 
 def build_sampling_handler(client: ClientHandler) -> Any:
-    """Return fastmcp's handler for sampling requests, which asks `client`. A refusal becomes an MCPError."""
+    """Return a handler for fastmcp that passes sampling requests to `client`. It raises MCPError."""
 
     async def handle(messages: Any, params: Any, _: Any) -> mcp_types.CreateMessageResult:
         request = SamplingRequest(

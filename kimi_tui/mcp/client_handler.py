@@ -14,7 +14,7 @@ class ElicitationRequest:
 
     message: str
     schema: dict[str, Any] | None = None
-    """An object of plain values to fill in; None if the user is to visit `url`."""
+    """JSON schema of an object with plain values; None if the user should visit `url` instead."""
     url: str = ""
 
 
@@ -58,5 +58,5 @@ class ClientHandler(Protocol):
         ...
 
     async def sample(self, request: SamplingRequest) -> SamplingResult:
-        """Ask the model. Raises KimiTuiError if that isn't allowed or fails."""
+        """Ask the model. Raises KimiTuiError if sampling isn't allowed, or fails."""
         ...

@@ -1,4 +1,4 @@
-"""Discovery of a session's MCP servers in config files, and the check that those are trusted."""
+"""Discovery of a session's MCP servers in config files. Untrusted config files are left out."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -17,16 +17,16 @@ class McpSelection:
     """MCP servers requested on the command line and by a client."""
 
     texts: tuple[str, ...] = ()
-    """Configs as JSON. They override all others."""
+    """Configs as JSON. They override the servers in config files."""
     files: tuple[Path, ...] = ()
     """Configs to read instead of the user's and the project's."""
     servers: tuple[ServerEntry, ...] = ()
-    """Servers from a client. They override all others."""
+    """Servers from a client. They override all other servers."""
 
 
 @frozen
 class ConfiguredServers:
-    """The servers of a session, with unique names, and the problems with configs that aren't used."""
+    """The servers of a session, with unique names, and the problems with skipped configs."""
 
     entries: tuple[ServerEntry, ...] = ()
     problems: tuple[str, ...] = ()
@@ -45,12 +45,11 @@ def find_servers(
     selection: McpSelection = McpSelection(),
     call_timeout_s: float | None = None,
 ) -> ConfiguredServers:
-    """Return the servers from all sources. Later ones override earlier ones of the same name.
+    """Return the servers from all sources. A later server overrides an earlier server of the same name.
 
-    The order is: the user's file, the project's if they are trusted, the agent's, the command line's. An
-    invalid file that isn't from the command line is skipped and reported. `call_timeout_s` is the timeout of
-    calls to servers that don't have their own. Raises ConfigError for an invalid config from the command
-    line.
+    The order of sources: the user's file, trusted project files, the agent's file, the command line. An
+    invalid file is skipped and reported. `call_timeout_s` is the timeout of calls to servers without their
+    own timeout. Raises ConfigError for an invalid config from the command line.
     """
     entries: dict[str, ServerEntry] = {}
     problems: list[str] = []

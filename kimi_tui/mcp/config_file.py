@@ -1,4 +1,4 @@
-"""MCP configs: `{"mcpServers": {NAME: {...}}}`, the format that other programs use as well.
+"""MCP configs: `{"mcpServers": {NAME: {...}}}`, a format shared with other programs.
 
 =============================  ====================================================================
 `command`, `args`, `env`       a program to start; `cwd` is relative to the config's directory
@@ -46,7 +46,7 @@ _UNKNOWN_PLACEHOLDER = re.compile(
     r"\$\{(?:(?:env|input|config|command|extensionInstallFolder|workspaceFolder):[^{}]*"
     r"|workspaceFolder|workspaceFolderBasename|userHome)\}"
 )
-"""A placeholder of VS Code, where it wasn't converted."""
+"""A placeholder of VS Code that wasn't converted."""
 _TRANSPORTS = {
     "stdio": "stdio", "sse": "sse", "http": "http", "streamable-http": "http", "streamable_http": "http",
     "streamablehttp": "http",
@@ -70,7 +70,7 @@ class RawServerEntry(BaseModel):
     timeout: float | None = Field(default=None, gt=0)
     startup_timeout: float | None = Field(default=None, gt=0, alias="startupTimeout")
     env_file: str | None = Field(default=None, alias="envFile")
-    """Only VS Code reads this file. An entry with it can't be used."""
+    """Only VS Code reads this file. kimi-tui can't use an entry with `envFile`."""
     disabled: bool = False
 
 
@@ -126,7 +126,7 @@ def validate_name(name: str) -> None:
 def write_server(path: Path, name: str, entry: Mapping[str, Any] | None) -> None:
     """Set the entry `name` in the MCP config `path`, or remove it if `entry` is None.
 
-    Creates the file if it doesn't exist. Raises ConfigError if it can't be read or written.
+    Creates the file if it doesn't exist. Raises ConfigError if the file can't be read or written.
     """
     data = read_mcp_source(path).data if path.exists() else {}
     servers = dict(find_server_table(ConfigSource(str(path), data)))
@@ -214,7 +214,7 @@ def _build_server(name: str, entry: RawServerEntry, folder: Path | None) -> Serv
 
 
 def _detect_transport(entry: RawServerEntry) -> Literal["stdio", "http", "sse"]:
-    """Return the configured transport, or the one that other keys imply."""
+    """Return the configured transport, or the transport that other keys imply. Raises ConfigError."""
     if entry.transport is None:
         if entry.url is None:
             return "stdio"

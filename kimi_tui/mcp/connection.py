@@ -1,4 +1,4 @@
-"""A connection to one MCP server through fastmcp. Slow to import, so it is loaded with the first server."""
+"""A connection to one MCP server through fastmcp. A slow import, so load it with the first server."""
 
 import asyncio
 import json
@@ -66,7 +66,10 @@ class McpConnection:
         sign_in: McpOAuth | None = None,
         timeout_s: float | None = None,
     ) -> "McpConnection":
-        """Connect and initialize the session within `timeout_s`, by default the server's own timeout."""
+        """Connect and initialize the session.
+
+        `timeout_s` is the time limit in seconds, by default the server's own timeout.
+        """
         exchange = HttpExchange()
         timeout_s = timeout_s or server.timeouts.connect_s
         transport = _build_transport(
@@ -102,7 +105,7 @@ class McpConnection:
         await self._client.__aenter__()  # type: ignore[no-untyped-call]
 
     async def close(self) -> None:
-        """Close the connection; a process is terminated with all its child processes."""
+        """Close the connection. If the server is a process, terminate it with all its child processes."""
         with suppress(Exception):
             async with asyncio.timeout(_CLOSE_TIMEOUT_S):
                 await self._client.close()  # type: ignore[no-untyped-call]
@@ -138,7 +141,7 @@ class McpConnection:
             )
 
     async def call_tool(self, name: str, arguments: dict[str, Any], pending_call: PendingCall) -> McpResult:
-        """Call a tool and wait for its result without a time limit other than that of `pending_call`."""
+        """Call a tool and wait for its result. The only time limit is the timeout of `pending_call`."""
 
         async def report_progress(progress: float, total: float | None, message: str | None) -> None:
             pending_call.report_progress(progress, total, message or "")
@@ -166,7 +169,10 @@ class McpConnection:
     async def complete_argument(
         self, prompt: str, argument: str, text: str, known_arguments: dict[str, str]
     ) -> tuple[str, ...]:
-        """Return completions of `text` for a prompt's argument, given the `known_arguments`."""
+        """Return completions of `text` for a prompt's argument.
+
+        `known_arguments` are the values of the prompt's other arguments so far.
+        """
         async with self._request_timeout():
             reference = mcp_types.PromptReference(type="ref/prompt", name=prompt)
             partial = _replace_surrogates({"name": argument, "value": text})
@@ -193,7 +199,7 @@ class McpConnection:
             ) from None
 
     async def _list_or_empty(self, list_items: Callable[[], Awaitable[list[T]]]) -> list[T]:
-        """Return a list of features; empty if the server announces the list but doesn't implement it."""
+        """Return a list of features; empty if the server announces the features but can't list them."""
         try:
             return await list_items()
         except MCPError as error:

@@ -1,4 +1,4 @@
-"""Check of a server: connects once to see which features it has."""
+"""Check of a server: connects once and fetches its features."""
 
 import time
 from dataclasses import dataclass

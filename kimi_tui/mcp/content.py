@@ -1,4 +1,4 @@
-"""Conversion of a server's content for a model: bounded text, images it can see, other data in files."""
+"""Conversion of a server's content for a model: limited text, images, and files for all other data."""
 
 import asyncio
 import re
@@ -19,9 +19,9 @@ MODEL_LIMIT = 100_000
 """Maximum characters of text that a model receives per result."""
 _MAX_IMAGES = 20
 _FILE_EXTENSIONS = {"audio/mp3": ".mp3", "audio/ogg": ".ogg", "audio/wav": ".wav"}
-"""Types that older Python versions don't know."""
+"""Media types that older Python versions don't know."""
 _SYSTEM_TAG = re.compile(r"<(?=\s*/?\s*system\b)", re.IGNORECASE)
-"""Only kimi-tui itself may use these tags."""
+"""Tags that only kimi-tui may use."""
 
 
 async def to_model_content(
@@ -29,8 +29,8 @@ async def to_model_content(
 ) -> tuple[ContentPart, ...]:
     """Convert `content` to content parts.
 
-    Text that is too long is truncated, and saved in full in `output_folder`. Data other than images is saved
-    there as well.
+    If the text is longer than MODEL_LIMIT, it is truncated, and the full text is saved in `output_folder`.
+    Data other than images is also saved there.
     """
     return await asyncio.to_thread(_convert, tuple(content), output_folder)
 

@@ -1,4 +1,4 @@
-"""Tools whose schemas the model looks up when it needs them, since all would fill its context window."""
+"""Deferred tools: the model looks up their schemas on demand, because all schemas would fill its context."""
 
 import json
 import re
@@ -10,9 +10,9 @@ from kimi_tui.history.token_estimate import BYTES_PER_TOKEN
 from kimi_tui.llm.provider import ToolSchema
 
 MAX_LISTING_TOKENS = 2_300
-"""Maximum size of the list of names, however many tools there are."""
+"""Maximum size of the list of names, for any number of tools."""
 _LINE_CHARS = (100, 70, 50, 40, 30, 20)
-"""Maximum length of a tool's line; the longest with which the list isn't too long is used."""
+"""Possible maximum lengths of a tool's line. The longest one for which the list fits its limit is used."""
 _MIN_SUMMARY_CHARS = 8
 _NAME_WEIGHT, _DESCRIPTION_WEIGHT = 3, 1
 _WORD = re.compile(r"[a-z0-9]+|[^\x00-\x7f]+")
@@ -32,7 +32,7 @@ class DeferredTools:
         return tuple(self._schemas)
 
     def build_listing(self) -> str:
-        """Return the tools' names by server, with a line about each that is as long as the limit allows."""
+        """Return the tools' names by server, with as much of their descriptions as the limit allows."""
         max_bytes = MAX_LISTING_TOKENS * BYTES_PER_TOKEN
         for chars in _LINE_CHARS:
             listing = self._format_lines(chars)
@@ -41,7 +41,7 @@ class DeferredTools:
         return self._format_names(max_bytes)
 
     def search(self, query: str, *, limit: int) -> list[ToolSchema]:
-        """Return the tools that `query` names or describes, the best first."""
+        """Return at most `limit` tools that `query` names or describes, best match first."""
         named = [self._schemas[it] for it in re.split(r"[\s,]+", query) if it in self._schemas]
         words = _split_words(query)
         scores = {
@@ -54,7 +54,7 @@ class DeferredTools:
         return list({it.name: it for it in (*named, *described)}.values())[:limit]
 
     def find_similar(self, name: str) -> str | None:
-        """Return the name most similar to `name`, if any is."""
+        """Return the name most similar to `name`; None if no name is similar."""
         return next(iter(get_close_matches(name, self._schemas, n=1)), None)
 
     def _format_lines(self, max_chars: int) -> str:
@@ -68,7 +68,7 @@ class DeferredTools:
         )
 
     def _format_names(self, max_bytes: int) -> str:
-        """Return names only. If even these are too many, each server lists an equal share."""
+        """Return the names only. If they exceed the limit, each server gets an equal share."""
         share = max_bytes // len(self._by_server)
         return "\n".join(
             f"{sanitize_line(server)} ({len(schemas)}): {_join_names(schemas, share - len(server) - 60)}"

@@ -17,7 +17,7 @@ _MAX_CHOICES = 50
 
 
 class InvalidAnswer(Exception):
-    """Raised for an answer that isn't a valid value; the message gives the reason."""
+    """Raised for an answer that isn't a valid value. The message gives the reason."""
 
 
 OMITTED = object()
@@ -38,7 +38,7 @@ class FormField:
         return OMITTED if answer == OMIT else _parse_value(answer.strip(), self.schema)
 
     def retry(self, problem: str) -> "FormField":
-        """Return the same question, preceded by the problem with the last answer."""
+        """Return the field with `problem` before the question, to ask the user again."""
         text = f"{problem} {self.question.question}"
         return replace(self, question=replace(self.question, question=text))
 
@@ -60,7 +60,7 @@ def build_consent_question(message: str, *, server: str) -> Question:
 
 
 def build_fields(message: str, schema: dict[str, Any], *, server: str) -> tuple[FormField, ...]:
-    """Return the fields of a form; empty if it asks for no value."""
+    """Return the fields of a form; empty for a form without fields."""
     properties = schema.get("properties")
     required = schema.get("required")
     required_names = required if isinstance(required, list) else []
@@ -99,7 +99,7 @@ def _build_field(
 
 
 def _choices(schema: dict[str, Any]) -> list[str]:
-    """Return the labels of a field's choices, if it has any."""
+    """Return the labels of a field's choices; empty for a field without choices."""
     return ["Yes", "No"] if schema.get("type") == "boolean" else list(_values_by_label(schema))
 
 

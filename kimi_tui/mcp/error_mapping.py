@@ -18,9 +18,10 @@ _PERMANENT = (400, 404, 405, 406, 410, 415, 421, 426, 501, 505)
 def map_error(
     error: Exception, *, name: str, exchange: HttpExchange, is_auth_refused: bool
 ) -> McpServerError:
-    """Return the error for the server `name`. A cause says more than the exception fastmcp wraps it in.
+    """Return the error for the server `name`.
 
-    `is_auth_refused` says that the server refused the user's tokens.
+    Causes are preferred, because fastmcp wraps them in less specific exceptions. `is_auth_refused`: whether
+    the server refused the user's tokens.
     """
     status = exchange.failed_status
     if is_auth_refused:

@@ -21,8 +21,8 @@ class McpServerError(KimiTuiError):
     ) -> None:
         super().__init__(what, hint=hint)
         self.persistence = persistence
-        """Whether a retry may help, or only a different config, or only a sign-in."""
+        """What may resolve the error: a retry, a different config, or a sign-in."""
         self.closes_connection = closes_connection
         """Whether the error closes the connection."""
         self.is_session_expired = is_session_expired
-        """Whether the server forgot the session, so that it did nothing and a new one can be started."""
+        """Whether the session has expired. Then the server did nothing; retry in a new session."""

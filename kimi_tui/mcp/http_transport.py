@@ -19,23 +19,23 @@ from kimi_tui.mcp.tolerant_session import TolerantSession
 
 _CONNECT_TIMEOUT_S = 30.0
 _STREAM_TIMEOUT_S = 24 * 3600.0
-"""An event stream may be silent for long. Calls have their own timeout."""
+"""An event stream may be silent for hours. Calls have their own timeout."""
 
 
 _SDK_EXPIRY_MESSAGE = "Session terminated"
-"""Message of the SDK's error if the body of such a response has none."""
+"""Message of the SDK's error for an expired session, if the response has no message."""
 
 
 class HttpExchange:
-    """The last HTTP exchange, to explain failures: the protocol's errors lack these details."""
+    """Records the last HTTP exchange to explain failures. The protocol's errors lack these details."""
 
     def __init__(self) -> None:
         self.failed_status = 0
-        """HTTP status of the last response if it is an error, else 0."""
+        """HTTP status of the last response to a POST request if it is an error, otherwise 0."""
         self.failure = ""
-        """Why the last request got no response."""
+        """Why the last request got no response; empty after a response."""
         self.expiry_messages: set[str] = set()
-        """The error messages of responses that mean that the session has expired: 404 to a session's id."""
+        """Error messages of responses that report an expired session: status 404 for a session id."""
 
     async def record_response(self, response: httpx2.Response) -> None:
         """Record a response."""
@@ -51,7 +51,7 @@ class HttpExchange:
 
 
 def _error_message(body: bytes) -> str:
-    """Return the message that the SDK reports for a response with status 404 and this body."""
+    """Return the SDK's error message for a response with status 404 and this body."""
     try:
         error = json.loads(body)["error"]
         return "" if error["code"] == METHOD_NOT_FOUND else str(error["message"])
@@ -60,7 +60,7 @@ def _error_message(body: bytes) -> str:
 
 
 class _RecordingClient(httpx2.AsyncClient):
-    """HTTP client that records requests without response."""
+    """HTTP client that records requests without a response."""
 
     def __init__(self, exchange: HttpExchange, **options: Any) -> None:
         super().__init__(**options)
@@ -86,7 +86,7 @@ class _TolerantTransport(ClientTransport):
     async def connect_session(
         self, *, transport_options: TransportOptions | None = None, **session_kwargs: Any
     ) -> AsyncIterator[ClientSession]:
-        """Open a session. Its class is fixed, whatever the client requests."""
+        """Open a TolerantSession, ignoring the session class in `transport_options`."""
         tolerant = TransportOptions(session_class=TolerantSession)
         async with self._inner.connect_session(transport_options=tolerant, **session_kwargs) as session:
             yield session
@@ -103,7 +103,7 @@ class _TolerantTransport(ClientTransport):
 def build_http_transport(
     server: RemoteServer, *, auth: httpx2.Auth | None, exchange: HttpExchange
 ) -> ClientTransport:
-    """Return the transport to `server`, which records its HTTP requests in `exchange`."""
+    """Return a transport to `server` that records its HTTP exchanges in `exchange`."""
 
     guard = RedirectGuard(server.url, server.headers)
 

@@ -18,7 +18,7 @@ class LineBuffer:
         self._pending_bytes = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the lines that `data` completes. Raises McpServerError for one that is too long."""
+        """Return the lines that `data` completes. Raises McpServerError if a line is too long."""
         *line_ends, rest = data.split(b"\n")
         lines = []
         for line_end in line_ends:

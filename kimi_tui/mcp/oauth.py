@@ -24,7 +24,7 @@ class NotAuthorized(Exception):
 
 
 class McpOAuth(OAuth):
-    """Adds tokens to requests and refreshes them. Asks the user to sign in only if a `page` is given."""
+    """Adds tokens to requests and refreshes the tokens. Asks the user to sign in only if `page` is given."""
 
     def __init__(
         self, url: str, tokens: TokenStore, *, scopes: Sequence[str] = (), page: SignInPage | None = None
@@ -42,7 +42,7 @@ class McpOAuth(OAuth):
         """Whether the server refused the stored tokens."""
 
     async def redirect_handler(self, authorization_url: str) -> None:
-        """Have the user sign in. Raises NotAuthorized if the connection isn't interactive."""
+        """Show the sign-in page to the user. Raises NotAuthorized if the connection isn't interactive."""
         if self._page is None:
             self.was_refused = True
             raise NotAuthorized
@@ -63,7 +63,7 @@ class McpOAuth(OAuth):
             raise
 
     async def callback_handler(self) -> AuthorizationCodeResult:
-        """Wait for the redirected browser. Raises McpServerError on a timeout or without a code."""
+        """Wait for the browser's redirect and return its code. Raises McpServerError."""
         assert self._callback_server is not None
         server, result = self._callback_server
         try:

@@ -1,6 +1,6 @@
 """MCP servers in the user's config files of Claude and VS Code, for copying them to `mcp.json`.
 
-The files of a project (`.mcp.json`, `.vscode/mcp.json`) are used where they are, if the user trusts them.
+Project files (`.mcp.json`, `.vscode/mcp.json`) aren't copied: kimi-tui reads them if the user trusts them.
 """
 
 import os
@@ -18,11 +18,11 @@ from kimi_tui.config.project_mcp import SERVERS_KEY
 from kimi_tui.config.vscode_servers import convert_vscode_servers, describe_inputs
 
 _MAX_FILE_SIZE = 50_000_000
-"""Claude Code keeps more than settings in its file."""
+"""Maximum size in bytes. Claude Code's file is large, because it contains more than settings."""
 _CONFIG_FOLDERS = (".config", "Library/Application Support")
 _VSCODE_NAMES = ("Code", "Code - Insiders", "VSCodium")
 _KEYS = ("type", "command", "args", "env", "cwd", "url", "headers", "envFile")
-"""The keys that are copied."""
+"""Keys to copy."""
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -35,9 +35,9 @@ class FoundServer:
     """Name of the program, such as `VS Code`."""
     path: Path
     entry: dict[str, Any]
-    """In the format of `mcp.json`."""
+    """The server's entry in the format of `mcp.json`."""
     inputs: tuple[str, ...] = ()
-    """The environment variables that stand for what the program asks the user, each with its description."""
+    """Environment variables that replace the program's prompts for input, each with a description."""
 
     @property
     def target(self) -> str:
@@ -47,7 +47,7 @@ class FoundServer:
 
 @frozen
 class FoundServers:
-    """The servers of other programs, and the problems with files that can't be read."""
+    """The servers of other programs, and the problems with unreadable files."""
 
     servers: tuple[FoundServer, ...] = ()
     problems: tuple[str, ...] = ()
@@ -58,14 +58,14 @@ class ServerCopy:
     """A server to copy to `mcp.json`."""
 
     name: str
-    """Its name there, which no other server has."""
+    """Unique name of the server in `mcp.json`."""
     server: FoundServer
 
 
 def find_other_servers(
     *, home: Path, work_dir: Path, environ: Mapping[str, str] = os.environ
 ) -> FoundServers:
-    """Return the servers that the user configured for Claude and VS Code, each one once."""
+    """Return the servers that the user configured for Claude and VS Code, without duplicates."""
     servers: dict[tuple[str, str], FoundServer] = {}
     problems: list[str] = []
     for program, path in _config_files(home, environ):
@@ -78,9 +78,9 @@ def find_other_servers(
 
 
 def plan_copies(found: Iterable[FoundServer], own: Mapping[str, Any]) -> tuple[ServerCopy, ...]:
-    """Return the servers that `own`, the servers in `mcp.json`, doesn't have.
+    """Return the servers that aren't in `own`, the entries of `mcp.json`.
 
-    A server whose name is taken gets the program's name as a suffix.
+    If a name is already used, the program's name is added as a suffix.
     """
     targets = {entry_target(entry) for entry in own.values()}
     names = set(own)
@@ -96,7 +96,7 @@ def plan_copies(found: Iterable[FoundServer], own: Mapping[str, Any]) -> tuple[S
 
 
 def entry_target(entry: Any) -> str:
-    """Return the command line or URL of an entry; empty if it has neither."""
+    """Return the command line or URL of an entry; empty if the entry has neither."""
     if not isinstance(entry, dict):
         return ""
     args = entry.get("args")
@@ -154,7 +154,7 @@ def _describe_used(entry: Mapping[str, Any], inputs: Mapping[str, str]) -> Itera
 
 
 def _free_name(server: FoundServer, taken: set[str]) -> str:
-    """Return a valid name that isn't taken."""
+    """Return a valid name that isn't in `taken`."""
     name = re.sub(r"[\s/:*()]+", "-", sanitize_line(server.name)).strip("-")[:40] or "server"
     suffix = re.sub(r"\W+", "-", server.program.lower())
     candidates = [name, f"{name}-{suffix}", *(f"{name}-{suffix}-{number}" for number in range(2, 1000))]

@@ -20,7 +20,7 @@ class CallProgress(Protocol):
 
 
 class PendingCall:
-    """Times out if the server is silent for too long. Requests to the user suspend the timeout."""
+    """Call that times out after `silence_s` seconds without a message. User requests suspend the timeout."""
 
     def __init__(self, call: CallContext, progress: CallProgress, *, silence_s: float) -> None:
         self.call = call
@@ -31,7 +31,7 @@ class PendingCall:
 
     @asynccontextmanager
     async def silence_timeout(self) -> AsyncIterator[None]:
-        """Run the call with the timeout; on exit, cancel open user requests.
+        """Run the call with the timeout. On exit, cancel open user requests.
 
         Raises McpServerError on a timeout.
         """
@@ -49,12 +49,12 @@ class PendingCall:
                 request.cancel()
 
     def report_progress(self, progress: float | None, total: float | None, message: str) -> None:
-        """Pass on the progress that the server sent; see `CallProgress.report`."""
+        """Restart the timeout and report the server's progress, as in `CallProgress.report`."""
         self.reset_timeout()
         self._progress.report(progress, total, message)
 
     def reset_timeout(self) -> None:
-        """Restart the timeout, because the server sent something."""
+        """Restart the timeout. Call this for each message from the server."""
         if self._timeout is not None and not self._user_requests:
             self._reschedule(asyncio.get_running_loop().time() + self._silence_s)
 

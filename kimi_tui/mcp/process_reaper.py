@@ -1,4 +1,4 @@
-"""Reaper that terminates server processes, even if kimi-tui is killed and can't do so itself."""
+"""Reaper that terminates server processes, even if kimi-tui is killed."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ class ProcessReaper:
         self._starting = asyncio.Lock()
 
     async def watch(self, group: int) -> None:
-        """Terminate the process group `group` when kimi-tui exits, however it does."""
+        """Terminate the process group `group` when kimi-tui exits, even if it is killed."""
         async with self._starting:
             if self._process is None and (shell := shutil.which("sh")) is not None:
                 with suppress(OSError):
@@ -42,11 +42,11 @@ class ProcessReaper:
         self._send(f"hold {group}\n")
 
     def unwatch(self, group: int) -> None:
-        """Stop watching a group that has ended. Its id may soon be reused."""
+        """Stop watching a process group that has ended, because its id may soon be reused."""
         self._send(f"drop {group}\n")
 
     async def close(self) -> None:
-        """Close the reaper. Groups still watched are terminated."""
+        """Close the reaper. Terminates the process groups that are still watched."""
         if self._process is not None:
             if self._process.stdin is not None:
                 self._process.stdin.close()

@@ -11,7 +11,7 @@ from kimi_tui.mcp.server_features import PromptArgument
 
 
 def parse_prompt_arguments(text: str, arguments: Sequence[PromptArgument], *, command: str) -> dict[str, str]:
-    """Parse `text`: `name=value` words, and others in the order of the prompt's arguments.
+    """Parse `text`: `name=value` words, and other words in the order of the prompt's arguments.
 
     The last argument takes all remaining words. Raises UsageError for missing or excess arguments.
     """
@@ -47,13 +47,13 @@ class PartialArgument:
 
     name: str
     text: str
-    """What has been typed of its value."""
+    """The part of the value typed so far."""
     known: dict[str, str]
-    """The arguments before it."""
+    """The arguments before this one."""
     prefix: str
-    """The text before it, which isn't changed."""
+    """The text before the value, which stays unchanged."""
     is_last: bool
-    """Whether its value may contain unquoted spaces."""
+    """Whether this is the last missing argument. Then its value may contain unquoted spaces."""
 
     def complete(self, value: str) -> str:
         """Return the input with `value` at its end, on one line and without control characters."""
@@ -91,7 +91,7 @@ def _assign_words(words: Sequence[str], known: Sequence[str]) -> dict[str, str]:
 
 
 def format_usage(command: str, arguments: Sequence[PromptArgument]) -> str:
-    """Return how to call the prompt."""
+    """Return a sentence that shows how to call the prompt."""
     words = [argument.name if argument.required else f"[{argument.name}]" for argument in arguments]
     return f"Type /{' '.join([command, *words])}."
 

@@ -1,4 +1,4 @@
-"""An MCP server of a session, which is reconnected when its connection is lost."""
+"""An MCP server of a session. Reconnects after a lost connection."""
 
 import asyncio
 import logging
@@ -36,15 +36,15 @@ T = TypeVar("T")
 ConnectionState = Literal["pending", "connecting", "connected", "failed", "unauthorized"]
 
 RETRY_DELAYS_S = (1.0, 3.0, 10.0, 30.0, 60.0)
-"""Delays between attempts. After the last one, the server is connected only on request."""
+"""Delays between connection attempts. After the last attempt, the server is connected only on request."""
 _EXPIRED_GRACE_S = 5.0
-"""Maximum wait for the responses to requests of an expired session."""
+"""Maximum wait for the responses to open requests of an expired session."""
 _REFRESH_DELAY_S = 0.2
-"""Minimum delay between two fetches of features that keep changing."""
+"""Minimum delay between two fetches of a server's features, if they change often."""
 
 
 async def preload_connection() -> None:
-    """Import the connection module in a thread, since that takes 1.4 s of CPU time."""
+    """Import the connection module in a thread, because the import takes 1.4 s of CPU time."""
     await asyncio.to_thread(import_module, "kimi_tui.mcp.connection")
 
 
@@ -82,23 +82,26 @@ class ServerContext:
 
 
 class McpServer:
-    """A `ClientHandler` whose `run` keeps the server connected. Calls wait for a connection attempt."""
+    """An MCP server. `run` keeps it connected. Calls wait for a running connection attempt.
+
+    Implements ClientHandler.
+    """
 
     def __init__(self, config: ServerConfig, context: ServerContext, observer: ServerObserver) -> None:
         self.config = config
         register_secrets(secret_values(config.named_values))
         self.state: ConnectionState = "pending"
         self.features = ServerFeatures()
-        """Empty until the first connection; kept while reconnecting."""
+        """Features of the server. Empty until the first connection; kept while reconnecting."""
         self.error: McpServerError | None = None
-        """Why the server is not connected."""
+        """Why the server isn't connected; None without an error."""
         self.settled = asyncio.Event()
-        """Set when the first attempt has succeeded or failed."""
+        """Set when the first connection attempt has succeeded or failed."""
         self._context = context
         self._observer = observer
         self._connection: McpConnection | None = None
         self._ready = asyncio.Event()
-        """Set while no attempt is running."""
+        """Set while no connection attempt is running."""
         self._wake = asyncio.Event()
         self._loss: McpServerError | None = None
         self._features_stale = False
@@ -142,7 +145,7 @@ class McpServer:
             await self._disconnect()
 
     def reconnect(self) -> None:
-        """Reconnect, whatever the state."""
+        """Reconnect, in any state."""
         self._reconnect_requested = True
         self._wake.set()
 
@@ -192,7 +195,7 @@ class McpServer:
         self._wake.set()
 
     async def elicit(self, request: ElicitationRequest) -> ElicitationResult:
-        """Ask the user on behalf of the latest running call; without one, cancel the request."""
+        """Ask the user on behalf of the latest running call. Without a running call, cancel the request."""
         if not self._pending_calls:
             return ElicitationResult("cancel")
         last = self._pending_calls[-1]
@@ -314,7 +317,7 @@ class McpServer:
         self._observer.handle_server_change()
 
     def _find_tokens(self) -> TokenStore | None:
-        """Return the store of the server's tokens, if it requires or has any."""
+        """Return the store of the server's tokens; None if the server neither requires nor has tokens."""
         if not isinstance(self.config, RemoteServer):
             return None
         tokens = TokenStore(token_path(self._context.data_dir, self.config.url))
@@ -327,7 +330,10 @@ class McpServer:
     # Requests
 
     async def _wait_for_connection(self) -> "McpConnection":
-        """Return the connection, after waiting for a running attempt. Raises McpServerError without one."""
+        """Wait for a running connection attempt and return the connection.
+
+        Raises McpServerError if the server isn't connected.
+        """
         if self._connection is None or self._loss is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.config.timeouts.connect_s):
@@ -343,8 +349,8 @@ class McpServer:
     async def _request(self, send: "Callable[[McpConnection], Coroutine[Any, Any, T]]") -> T:
         """Return the response to a request. Raises McpServerError.
 
-        An error that closes the connection triggers a reconnect. If the server forgot the session, the
-        request is sent once more in a new one, as the specification requires.
+        An error that closes the connection triggers a reconnect. If the session has expired, the request is
+        sent again in a new session, as the specification requires.
         """
         try:
             return await self._send_once(send)
@@ -368,7 +374,7 @@ class McpServer:
                 self._all_answered.set()
 
     async def _wait_for_responses(self) -> None:
-        """Wait until other requests of the expired session have failed, too."""
+        """Wait until the other requests of the expired session have failed."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_EXPIRED_GRACE_S):
                 while self._sent_count:
@@ -376,5 +382,5 @@ class McpServer:
                     await self._all_answered.wait()
 
     def _original_error(self, error: McpServerError) -> McpServerError:
-        """Return the error of the process exit, if any: it says more than a closed connection."""
+        """Return the error of the process exit, if any. It is more specific than a closed connection."""
         return self._loss if error.closes_connection and self._loss is not None else error

@@ -8,9 +8,9 @@ from typing import Literal
 from kimi_tui.base.frozen import frozen
 
 CONNECT_TIMEOUT_S = 60.0
-"""How long a server may take to start and initialize. It may have to download a package first."""
+"""Maximum time for a server to start and initialize. The server may have to download a package first."""
 SILENCE_TIMEOUT_S = 300.0
-"""How long a call may run without a result or progress."""
+"""Maximum time of a call without a result or progress."""
 
 
 @frozen(kw_only=True)
@@ -29,9 +29,9 @@ class StdioServer:
     command: str
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    """Added to the part of the environment that servers inherit."""
+    """Environment variables in addition to the inherited variables."""
     cwd: Path | None = None
-    """None for the working directory."""
+    """Directory to start in; None for the working directory."""
     timeouts: Timeouts = Timeouts()
 
     @property
@@ -66,7 +66,7 @@ class RemoteServer:
     oauth: bool = False
     """Whether the user must sign in with a browser."""
     scopes: tuple[str, ...] = ()
-    """Scopes to request when signing in; empty for those that the server suggests."""
+    """Scopes to request when signing in; empty for the scopes that the server suggests."""
     timeouts: Timeouts = Timeouts()
 
     @property

@@ -13,9 +13,9 @@ class ToolInfo:
     description: str = ""
     input_schema: dict[str, Any]
     is_read_only: bool = False
-    """Whether the server says that it changes nothing. That may be wrong, so calls need approval anyway."""
+    """Whether the server calls the tool read-only. Calls need approval anyway, because this may be wrong."""
     unusable_reason: str = ""
-    """Why it can't be used; usually empty."""
+    """Why the tool can't be used; usually empty."""
 
 
 @frozen
@@ -51,17 +51,17 @@ class ServerFeatures:
     """All features of a server."""
 
     title: str = ""
-    """The server's own name and version; empty if it doesn't give them."""
+    """The server's reported name and version; empty if not reported."""
     instructions: str = ""
     """The server's instructions for the model."""
     tools: tuple[ToolInfo, ...] = ()
     prompts: tuple[PromptInfo, ...] = ()
     supports_completion: bool = False
-    """Whether it completes prompt arguments."""
+    """Whether the server completes prompt arguments."""
     resources: tuple[ResourceInfo, ...] = ()
     templates: tuple[ResourceInfo, ...] = ()
 
     @property
     def has_any(self) -> bool:
-        """Whether there is any feature."""
+        """Whether the server has any features."""
         return bool(self.tools or self.prompts or self.resources or self.templates)

@@ -1,4 +1,4 @@
-"""Log of a server's other output. It goes to the log file, never to the screen, and is rate limited."""
+"""Log of a server's other output: rate limited, and written only to the log file, never to the screen."""
 
 import logging
 import re
@@ -16,7 +16,7 @@ _MIN_SECRET_CHARS = 6
 
 
 class ServerLog:
-    """Logs lines and keeps the last ones, which explain why a server exited."""
+    """Logs lines and keeps the last lines, because they explain why a server exited."""
 
     def __init__(self, name: str, *, secrets: Iterable[str] = ()) -> None:
         self._logger = logging.getLogger(f"{__name__}.{re.sub(r'[^-_a-zA-Z0-9]', '_', name)}")
@@ -27,7 +27,7 @@ class ServerLog:
 
     @property
     def last_line(self) -> str:
-        """The last line that isn't blank; empty before the first one."""
+        """The last line that isn't blank; empty without such a line."""
         return next((line for line in reversed(self._last_lines) if line.strip()), "")
 
     def log(self, text: str, *, level: int = logging.INFO) -> None:

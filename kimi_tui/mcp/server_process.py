@@ -18,7 +18,7 @@ from kimi_tui.mcp.server_log import ServerLog
 _READ_BYTES = 256 * 1024
 _MAX_LINE_BYTES = 64 * 1024
 _GRACE_S = 1.0
-"""How long it may take to exit after its input was closed, and again after SIGTERM."""
+"""Maximum time to exit after the process's input is closed, and again after SIGTERM."""
 _POLL_S = 0.01
 _INHERITED = frozenset(
     {
@@ -28,7 +28,7 @@ _INHERITED = frozenset(
     }
 )  # fmt: skip
 _INHERITED_PREFIXES = ("LC_", "NPM_CONFIG_", "NVM_", "PIP_", "UV_", "XDG_")
-"""Environment variables that a server inherits: enough to start and reach the network, no API keys."""
+"""Prefixes of inherited variables. Servers can start and reach the network with them, but see no API keys."""
 
 
 def server_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -46,7 +46,8 @@ async def run_server_process(
 ) -> AsyncIterator[Process]:
     """Run the process with pipes for stdin and stdout. Its stderr goes to `log`.
 
-    Raises McpServerError if it can't be started. On exit, closes its input and terminates its process group.
+    On exit, close the process's input and terminate its process group. Raises McpServerError if the process
+    can't be started.
     """
     process = await _start_process(server, work_dir)
     await reaper.watch(process.pid)

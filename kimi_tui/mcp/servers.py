@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 
 
 class McpServers:
-    """Valid and invalid servers of a session. `run` keeps the valid ones connected until it is canceled."""
+    """Valid and invalid servers of a session. `run` keeps the valid servers connected until canceled."""
 
     def __init__(
         self, entries: Sequence[ServerEntry], context: ServerContext, observer: ServerObserver
@@ -34,7 +34,7 @@ class McpServers:
         return all(server.settled.is_set() for server in self.all)
 
     def find(self, name: str) -> McpServer | None:
-        """Return the server with that name."""
+        """Return the valid server `name`; None if it doesn't exist."""
         return next((server for server in self.all if server.name == name), None)
 
     async def run(self) -> None:
@@ -47,9 +47,9 @@ class McpServers:
             await self._context.reaper.close()
 
     async def wait_until_settled(self, *, timeout_s: float) -> bool:
-        """Wait until every server has connected or failed once.
+        """Wait up to `timeout_s` seconds until every server has connected or failed once.
 
-        Return whether that happened within `timeout_s`.
+        Return False on a timeout.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):

@@ -15,7 +15,7 @@ _SIGN_IN_TIMEOUT_S = 330.0
 
 
 async def sign_in_to_server(server: RemoteServer, *, data_dir: Path, page: SignInPage) -> None:
-    """Replace the tokens for `server`, whose sign-in page is shown on `page`. Raises McpServerError."""
+    """Replace the tokens for `server`. `page` shows the server's sign-in page. Raises McpServerError."""
     tokens = TokenStore(token_path(data_dir, server.url))
     tokens.clear()
     await preload_connection()

@@ -26,7 +26,7 @@ from kimi_tui.mcp.tolerant_session import TolerantSession
 _READ_BYTES = 256 * 1024
 _POLL_S = 0.005
 _EXIT_TIMEOUT_S = 1.0
-"""How long a server that no longer reads its input has to exit and report why."""
+"""Maximum time for a server that no longer reads its input to exit and report the cause."""
 
 
 class StdioTransport(ClientTransport):
@@ -54,7 +54,7 @@ class StdioTransport(ClientTransport):
     async def connect_session(
         self, *, transport_options: TransportOptions | None = None, **session_kwargs: Any
     ) -> AsyncIterator[ClientSession]:
-        """Open a session with a new process. Raises McpServerError if it can't be started."""
+        """Open a session with a new process. Raises McpServerError if the process can't be started."""
         async with run_server_process(
             self._server, work_dir=self._work_dir, log=self._log, reaper=self._reaper
         ) as process:
@@ -94,7 +94,7 @@ class StdioTransport(ClientTransport):
             await incoming.aclose()
 
     def _parse_message(self, line: bytes) -> SessionMessage | None:
-        """Parse `line`. An invalid message is logged, and None returned."""
+        """Parse `line`. Log an invalid message and return None."""
         if not line.strip():
             return None
         try:

@@ -13,7 +13,7 @@ from kimi_tui.mcp.pending_call import PendingCall
 from kimi_tui.mcp.tolerant_session import TASK_META_KEY
 
 TASK_TTL_MS = 24 * 3600 * 1000
-"""How long the server is asked to keep a task and its result."""
+"""Time for which the server should keep a task and its result, in milliseconds."""
 _DEFAULT_POLL_S = 1.0
 _MIN_POLL_S, _MAX_POLL_S = 0.05, 10.0
 _CANCEL_TIMEOUT_S = 2.0
@@ -27,10 +27,10 @@ async def call_as_task(
     *,
     on_progress: Any,
 ) -> mcp_types.CallToolResult:
-    """Call a tool as a task and wait for its result. If the call is canceled, the task is canceled as well.
+    """Call a tool as a task and wait for its result. Canceling the call also cancels the task.
 
-    Whenever the server sends something, the timeout of `pending_call` restarts; its status messages are
-    reported as progress. Raises McpServerError, and MCPError like any call.
+    Each message from the server restarts the timeout of `pending_call`. Status messages are reported as
+    progress. Raises McpServerError and MCPError.
     """
     params = mcp_types.CallToolRequestParams(
         name=name, arguments=arguments, task=mcp_types.TaskMetadata(ttl=TASK_TTL_MS)
@@ -58,7 +58,7 @@ class _RunningTask:
         self._pending_call = pending_call
 
     async def wait_for_result(self) -> mcp_types.CallToolResult:
-        """Return the result. If the task needs input, the server sends a request for it before the result."""
+        """Return the result. If the task needs input, the server sends a request before the result."""
         self._report_status("")
         while self._task.status == "working":
             await asyncio.sleep(self._poll_interval_s())

@@ -30,7 +30,7 @@ class TokenStore:
         return any("token" in key and "expiry" not in key for key in self._read())
 
     def clear(self) -> bool:
-        """Delete the file; return whether it existed."""
+        """Delete the file. Return whether it existed."""
         try:
             self._path.unlink()
         except FileNotFoundError:
@@ -38,13 +38,13 @@ class TokenStore:
         return True
 
     async def get(self, key: str, *, collection: str | None = None) -> dict[str, Any] | None:
-        """Return the value; None if it doesn't exist or has expired."""
+        """Return the value; None if the value doesn't exist or has expired."""
         return (await self.ttl(key, collection=collection))[0]
 
     async def ttl(
         self, key: str, *, collection: str | None = None
     ) -> tuple[dict[str, Any] | None, float | None]:
-        """Return the value, and the seconds until it expires."""
+        """Return the value and the seconds until it expires. Either can be None: no value, or no expiry."""
         entry = self._read().get(_entry_name(key, collection))
         if not isinstance(entry, dict):
             return None, None

@@ -14,9 +14,9 @@ from mcp_types import JSONRPCResponse
 from kimi_tui.mcp.tool_schema import InvalidSchema, sanitize_schema
 
 UNUSABLE_KEY = "x-kimi-tui-unusable"
-"""Key in a schema that replaces an invalid one; its value is the reason."""
+"""Key in the schema that replaces an invalid schema. The value is the reason."""
 TASK_META_KEY = "kimi-tui/task"
-"""Metadata key for the task that a call returned. The SDK only accepts tool results as the response."""
+"""Metadata key for the task that a call returned. Needed because the SDK only accepts tool results."""
 _UNNAMED_SERVER = {"name": "", "version": ""}
 _FIELD_TYPES: dict[str, type] = {
     "annotations": dict, "description": str, "execution": dict, "outputSchema": dict, "title": str,
@@ -31,7 +31,7 @@ class TolerantSession(ClientSession):
         super().__init__(RepairedStream(read_stream), write_stream, **options)
 
     async def validate_tool_result(self, name: str, result: mcp_types.CallToolResult) -> None:
-        """Do nothing: a result that violates its schema is still what the tool returned."""
+        """Do nothing. A result that violates its schema is passed to the model anyway."""
 
 
 class RepairedStream:
@@ -95,7 +95,7 @@ def _has_name(tool: Any) -> bool:
 
 
 def _repair_tool(tool: dict[str, Any]) -> dict[str, Any]:
-    """Return `tool` in valid form, so that an invalid tool doesn't invalidate the whole list."""
+    """Return `tool` in a valid form. Otherwise, one invalid tool would invalidate the whole list."""
     repaired: dict[str, Any] = {
         key: value for key, value in tool.items() if isinstance(value, _FIELD_TYPES.get(key, object))
     }

@@ -35,7 +35,7 @@ class McpParams(BaseModel):
 
 
 class McpTool(Tool[McpParams]):
-    """Requests approval, then calls the tool on the server. A grant covers this tool of this server."""
+    """Requests approval, then calls the tool on the server. A grant covers only this tool of this server."""
 
     Params = McpParams
     has_side_effects = True
@@ -50,7 +50,7 @@ class McpTool(Tool[McpParams]):
         is_deferred: bool = False,
     ) -> None:
         self._is_deferred = is_deferred
-        """Whether the model may call the tool without having seen its schema."""
+        """Whether the model can call the tool without having seen its schema."""
         self._server = server
         self._info = info
         self._approval = approval
@@ -68,7 +68,7 @@ class McpTool(Tool[McpParams]):
         )
 
     async def run(self, params: McpParams, call: CallContext) -> ToolReturn:
-        """Call the tool and return its result. Shows the server's progress messages while the tool runs."""
+        """Call the tool and return its result. Show the server's progress messages while the tool runs."""
         arguments: dict[str, Any] = params.model_extra or {}
         if self._is_deferred and (missing := _missing_arguments(self._info.input_schema, arguments)):
             return failure(
@@ -107,7 +107,7 @@ def _missing_arguments(schema: dict[str, Any], arguments: dict[str, Any]) -> lis
 
 
 class ReadOnlyMcpTool(McpTool):
-    """A tool that its server calls read-only. Such calls run concurrently, and in plan mode."""
+    """A tool that its server describes as read-only. Its calls run concurrently, and even in plan mode."""
 
     has_side_effects = False
 

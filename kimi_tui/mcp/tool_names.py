@@ -1,4 +1,4 @@
-"""Unique names of MCP tools for the model. A tool's own name is used unless it clashes with another."""
+"""Unique names of MCP tools for the model. A tool keeps its own name unless the name clashes."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ ToolKey = tuple[str, str]
 
 
 def unique_tool_names(tools: Sequence[ToolKey], *, reserved_names: Collection[str]) -> Mapping[str, ToolKey]:
-    """Return the tools by unique names that providers accept and that aren't among `reserved_names`.
+    """Return the tools by unique name. Providers accept the names, and none is in `reserved_names`.
 
     A tool keeps its name during the session as long as the set of tools doesn't change.
     """

@@ -1,6 +1,6 @@
 """Sanitizing of tool schemas.
 
-A schema that a provider rejects would fail every request, not only calls of this tool.
+If a provider rejects the schema of one tool, every request fails, not only calls of this tool.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "
 
 
 class InvalidSchema(Exception):
-    """Raised for a schema that no provider accepts; the message gives the reason."""
+    """Raised for a schema that no provider accepts. The message gives the reason."""
 
 
 def sanitize_schema(schema: Any) -> dict[str, Any]:

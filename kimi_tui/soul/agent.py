@@ -10,7 +10,7 @@ from kimi_tui.tools.toolset import Toolset
 
 
 def tool_text(schema: ToolSchema) -> str:
-    """Return approximately the text that a model reads for a tool."""
+    """Return approximately the text that describes a tool to the model, for estimating tokens."""
     return f"{schema.name}{schema.description}{json.dumps(schema.parameters)}"
 
 
@@ -24,6 +24,6 @@ class Agent:
 
     @property
     def overhead_tokens(self) -> int:
-        """Estimated size of the system prompt and the tools."""
+        """Estimated size of the system prompt and the tools, in tokens."""
         tools = "".join(map(tool_text, self.toolset.schemas))
         return estimate_tokens([user_message(self.system_prompt + tools)])

@@ -1,4 +1,4 @@
-"""Monitor of cache misses: requests whose beginning the model's server should have found in its cache."""
+"""Monitor of cache misses: requests that the model's server should have found in its cache, but didn't."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,18 @@ from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.wire.session import CacheMiss, CacheMissCause
 
 _MIN_TOKENS = 2048
-"""Servers don't cache shorter requests."""
+"""Minimum size in tokens. Servers don't cache shorter requests."""
 _MIN_CACHED_SHARE = 0.5
-"""Less of the earlier request than this in the cache counts as a miss: servers cache in blocks."""
+"""Minimum cached share of the earlier request. Less counts as a miss. Servers cache in blocks, so a hit may
+not reach 1.
+"""
 _CACHE_LIFETIME_S = 300.0
-"""The shortest time for which the servers of Anthropic, Kimi and OpenAI document that they keep a request."""
+"""Shortest cache lifetime in the documentation of Anthropic, Kimi and OpenAI."""
 
 
 @frozen
 class ObservedRequest:
-    """The parts of a request on which its cache entry depends."""
+    """The parts of a request that determine its cache entry."""
 
     model: str
     effort: ThinkingEffort
@@ -29,19 +31,19 @@ class ObservedRequest:
 
 
 class CacheMonitor:
-    """Compares each request of an agent with the one before."""
+    """Compares each request of an agent with the previous request."""
 
     def __init__(self) -> None:
         self._last: ObservedRequest | None = None
         self._last_input = 0
         self._last_time = 0.0
         self._server_caches = False
-        """Whether the server has reported a cache, which not all do."""
+        """Whether the server has ever reported cached tokens. Not all servers do."""
 
     def observe(self, request: ObservedRequest, usage: TokenUsage, *, now: float) -> CacheMiss | None:
-        """Return the cache miss of `request`, if it is one.
+        """Return the cache miss of `request`; None for a hit, or if no hit was expected.
 
-        `usage` is what its response reported, `now` the time of a monotonic clock in seconds.
+        `usage` is the usage that the response reported. `now` is the time of a monotonic clock in seconds.
         """
         miss = self._find_miss(request, usage, now)
         self._server_caches |= usage.input_cache_read > 0 or usage.input_cache_creation > 0

@@ -7,7 +7,7 @@ from kimi_tui.base.message import Message
 
 
 class ReservedIds(Protocol):
-    """Ids that a new call can't have."""
+    """Ids that new calls can't use."""
 
     def __contains__(self, call_id: object, /) -> bool:
         """Return whether an id is reserved."""
@@ -23,10 +23,9 @@ class ReservedIds(Protocol):
 
 
 class CallIds:
-    """Ids of one agent's calls. The ids of concurrent agents count as reserved, too.
+    """Ids of one agent's calls. The ids of concurrent agents are also reserved.
 
-    Providers restart the numbering of calls with each conversation, but front ends identify a call by its id
-    alone.
+    Front ends identify a call only by its id, but providers restart the numbering in each conversation.
     """
 
     def __init__(self, siblings: "list[CallIds] | None" = None) -> None:
@@ -39,16 +38,14 @@ class CallIds:
         """Ids in the messages that have been read."""
 
     def new_sibling(self) -> "CallIds":
-        """Return the ids of another agent of the session. The caller must close them when that
-        agent ends.
-        """
+        """Return a new CallIds for another agent of the session. Close it when that agent ends."""
         return CallIds(self._siblings)
 
     def prepare_for(self, history: Sequence[Message]) -> None:
         """Prepare for a response to `history`.
 
-        `history` may have grown at its end since the last call. A different conversation must be a different
-        object.
+        Pass the same object again if the conversation has only grown, and a different object for a different
+        conversation.
         """
         if history is not self._history or len(history) < self._n_read:
             self._history, self._n_read, self._ids_in_history = history, 0, set()
@@ -58,7 +55,7 @@ class CallIds:
         self._own = set(self._ids_in_history)
 
     def owns(self, call_id: str) -> bool:
-        """Return whether a call of this agent has that id."""
+        """Return whether `call_id` belongs to a call of this agent."""
         return call_id in self._own
 
     def close(self) -> None:
@@ -66,7 +63,7 @@ class CallIds:
         self._siblings.remove(self)
 
     def __contains__(self, call_id: object, /) -> bool:
-        """Return whether a call of any agent has that id."""
+        """Return whether `call_id` belongs to a call of any agent."""
         return any(call_id in one._own for one in self._siblings)
 
     def add(self, call_id: str, /) -> None:

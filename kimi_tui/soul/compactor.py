@@ -38,7 +38,7 @@ _MUCH_SHORTER_RATIO = 0.9
 _TARGET_RATIO = 0.9
 """Target size as a share of the threshold. A longer conversation would soon be compacted again."""
 _MIN_GROWTH_RATIO = 0.05
-"""Growth before the next attempt if a conversation is still long, as a share of the context window."""
+"""Growth before the next attempt if the conversation is still too long, as a share of the context window."""
 
 
 @frozen(kw_only=True)
@@ -48,9 +48,9 @@ class CompactionConfig:
     strategy: CompactionStrategy = field(default_factory=LLMSummaryCompaction)
     trigger: CompactionTrigger = field(default_factory=CompactionTrigger)
     todos: TodoStore | None = None
-    """The todo list, which is restated after a compaction."""
+    """The todo list, repeated in the conversation after a compaction."""
     tasks: BackgroundTasks | None = None
-    """Background tasks. The running ones are restated after a compaction."""
+    """Background tasks. Running tasks are listed in the conversation after a compaction."""
 
 
 @frozen
@@ -109,12 +109,13 @@ class Compactor:
     ) -> CompactionResult | None:
         """Compact the conversation. Return None if nothing was changed.
 
-        `request` is the index of the user's request in the history, `step` the current step or 0 outside of
-        one. If compaction is `urgent` or the strategy fails, older messages are dropped. Outside of a step, a
-        failure is raised if no messages can be dropped. Canceling while the strategy runs leaves the
-        conversation unchanged.
+        `request` is the index of the user's request in the history. `step` is the current step, or 0 outside
+        of a step. If the strategy fails or doesn't shorten the conversation enough, older messages are
+        dropped. An `urgent` compaction must shorten the conversation. Canceling while the strategy runs
+        leaves the conversation unchanged.
 
-        Raises: ModelNotSet, JournalWriteError.
+        Raises: ModelNotSet, JournalWriteError. Outside of a step, also the strategy's error if no messages
+        can be dropped.
         """
         llm = self._runtime_settings.require_llm()
         before = self._context.token_count_with_pending
@@ -181,7 +182,7 @@ class Compactor:
     def _is_short_enough(
         self, shorter: Sequence[Message] | None, context: CompactionContext, *, urgent: bool
     ) -> bool:
-        """Return whether there is room to continue; if not, each of the next steps would compact again."""
+        """Return whether `shorter` leaves room to continue. Otherwise, the next steps would compact again."""
         if shorter is None:
             return not urgent
         tokens = estimate_tokens(shorter) + self._agent.overhead_tokens

@@ -20,9 +20,10 @@ _KINDS: tuple[ContextUsageKind, ...] = get_args(ContextUsageKind)
 def context_breakdown(
     agent: Agent, messages: Iterable[Message], measured_tokens: int
 ) -> tuple[ContextUsagePart, ...]:
-    """Return the tokens used by each kind of content, in the order in which a model reads them.
+    """Return the tokens used by each kind of content, in the order in which a model reads the kinds.
 
-    The sum is `measured_tokens`, as reported by the provider. If that is 0, the numbers are estimates.
+    The numbers are scaled so that their sum is about `measured_tokens`, the provider's count. If
+    `measured_tokens` is 0, they are estimates.
     """
     tokens: Counter[ContextUsageKind] = Counter()
     counts: Counter[ContextUsageKind] = Counter()

@@ -1,4 +1,4 @@
-"""What the user and the model read about a response that reached the model's output limit."""
+"""Notices for the user and the model about a response that reached the model's output limit."""
 
 from kimi_tui.base.ids import new_id
 from kimi_tui.wire.events import Notification
@@ -7,11 +7,11 @@ CUT_NOTE = (
     "Your response reached the output limit, so its last tool call may be incomplete. Check what was done, "
     "and do the rest in smaller parts: write a long file with several calls."
 )
-"""For the model."""
+"""Note for the model."""
 
 
 def cut_response_notice() -> Notification:
-    """Return the notice for the user."""
+    """Return the notification for the user."""
     return Notification(
         id=new_id(),
         category="session",

@@ -1,4 +1,4 @@
-"""Delivery of a D-Mail: the conversation is reverted, and the message is added to it."""
+"""Delivery of a D-Mail: reverts the conversation, then adds the D-Mail's message."""
 
 from kimi_tui.base.content_parts import TextPart, system_note
 from kimi_tui.base.message import Message

@@ -12,11 +12,11 @@ class FilesAtCheckpoint:
     """State of the files at a checkpoint."""
 
     state: str
-    """Id of their manifest, or the reason why there is none."""
+    """Id of the files' manifest, or the reason why there is no manifest."""
     changes: FileChanges | None = None
     """Changes since the previous checkpoint; None if unknown."""
     is_pending: bool = False
-    """Whether the state is still to be captured; it is added to the checkpoint later."""
+    """Whether the state hasn't been captured yet. It is added to the checkpoint later."""
 
 
 class FileStates(ChangeTracker, Protocol):
@@ -25,10 +25,10 @@ class FileStates(ChangeTracker, Protocol):
     def at_checkpoint(self, *, fresh: bool) -> FilesAtCheckpoint:
         """Return the current file state, without waiting.
 
-        Unless `fresh`, it may be the state after the last tool call.
+        Unless `fresh`, this may be the state after the last tool call.
         """
         ...
 
     def request_state(self, checkpoint_id: int) -> None:
-        """Capture the state that was pending when that checkpoint was created."""
+        """Capture the state that was pending when the checkpoint was created."""
         ...

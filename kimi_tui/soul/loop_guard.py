@@ -19,24 +19,24 @@ _MAX_ARGUMENTS = 120
 class LoopGuard:
     """Detects repetition in the steps of one turn.
 
-    A step is repeated if the turn already had each of its calls, with the same arguments and the same result.
-    The guard counts how often a repeated step occurs since the last new one. So neither polling output that
-    changes, nor running the same tests between different edits, nor rereading old files counts; running in a
-    circle does.
+    A step is a repetition if each of its calls already occurred in the turn, with the same arguments and the
+    same result. The guard counts how often each repeated step occurs since the last new step. Polling
+    changing output, running the same tests between different edits and rereading old files don't count.
     """
 
     def __init__(self, limits: LoopLimits = LoopLimits()) -> None:
         self._limits = limits
         self._seen: set[int] = set()
         self._repeated_steps: Counter[frozenset[int]] = Counter()
-        """Steps since the last new one."""
+        """Number of occurrences of each repeated step since the last new step."""
         self._count = 1
-        """How often in a row the latest step was done."""
+        """Occurrences of the latest step, including the first."""
         self._description = ""
 
     def reset(self) -> None:
-        """Start over, because a turn begins or a compaction has removed results that the model may fetch
-        again.
+        """Start over. Called when a turn begins, or a compaction has removed results.
+
+        After a compaction, the model may need to repeat calls.
         """
         self._seen.clear()
         self._repeated_steps.clear()

@@ -13,7 +13,7 @@ _REQUIRED_CAPABILITY: dict[type, tuple[str, str]] = {
     ImageURLPart: ("image_in", msg("images")),
     VideoURLPart: ("video_in", msg("videos")),
 }
-"""Maps a kind of part to the capability that it requires and its name for people."""
+"""Maps a type of part to the required capability and the display name of the medium."""
 
 
 def require_supported_media(request: Message, llm: LLM) -> None:
@@ -33,9 +33,9 @@ def require_supported_media(request: Message, llm: LLM) -> None:
 
 
 def drop_unsupported_media(history: Sequence[Message], capabilities: Collection[str]) -> tuple[Message, ...]:
-    """Return `history` with media that the model doesn't support replaced by notes.
+    """Return `history` with unsupported media replaced by notes.
 
-    Such media may come from an earlier model of the conversation.
+    Such media can be in the conversation if the user has switched models.
     """
     missing = tuple(
         kind for kind, (capability, _) in _REQUIRED_CAPABILITY.items() if capability not in capabilities

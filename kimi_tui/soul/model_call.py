@@ -31,15 +31,15 @@ class ModelResponse:
     usage: TokenUsage | None
     message_id: str | None
     model: str = ""
-    """The model that wrote it, as named in the config."""
+    """The model that wrote the response, as named in the config."""
     cost_usd: float | None = None
-    """Its cost in US dollars; None if the model has no price."""
+    """Cost of the response in US dollars; None if the model has no price."""
     is_cut: bool = False
-    """Whether it reached the model's output limit."""
+    """Whether the response reached the model's output limit."""
 
 
 class ResponseInterrupted(Exception):
-    """The call failed or was canceled. The cause is the error; `partial` is the response so far, if any."""
+    """The call failed or was canceled. `__cause__` is the error, `partial` the response so far, if any."""
 
     def __init__(self, partial: Message | None) -> None:
         super().__init__("the response was interrupted")
@@ -55,7 +55,7 @@ class ModelCall:
     tools: Sequence[ToolSchema]
     history: Sequence[Message]
     reserved_ids: ReservedIds
-    """Ids that the response's tool calls can't have. The new ids are added."""
+    """Ids that the response's tool calls can't use. The call adds the new ids."""
 
     async def run(
         self,
@@ -69,10 +69,11 @@ class ModelCall:
     ) -> ModelResponse:
         """Return the response.
 
-        `on_part` gets its parts as they stream, `on_usage` the usage of every attempt, including failed ones.
+        `on_part` receives the parts of the response as they stream. `on_usage` receives the usage of every
+        attempt, including failed ones.
 
-        Raises: ResponseInterrupted from the error of the last attempt or from CancelledError, with the text
-        of the last attempt that returned any.
+        Raises: ResponseInterrupted from the last attempt's error or from CancelledError, with the text of the
+        last attempt that returned text.
         """
         builder = ResponseBuilder(reserved_ids=self.reserved_ids)
         previous: Message | None = None

@@ -40,10 +40,10 @@ class Conversation(Protocol):
 
 
 class PlanReminder:
-    """Adds notes about plan mode, depending on those in the conversation.
+    """Adds notes about plan mode that the conversation lacks.
 
-    After a compaction or a revert has removed a note, it is added again. The reminder only appends to the
-    conversation, which keeps the provider's cache valid.
+    If a compaction or a revert has removed a note, the reminder adds it again. Notes are only appended to the
+    conversation, so the provider's cache stays valid.
     """
 
     def __init__(self, plan_mode: PlanMode, *, toolset: Toolset, conversation: Conversation) -> None:
@@ -95,8 +95,8 @@ class _PlanNotes:
     def state_in(self, history: Sequence[Message]) -> NotedState:
         """Return the state in the newest note, or "nothing" if the full note is missing.
 
-        `history` may have grown at its end since the last call. A different conversation must be a different
-        object.
+        Pass the same object again if the conversation has only grown, and a different object for a different
+        conversation.
         """
         if history is not self._history or len(history) < self._n_read:
             self._history, self._n_read = history, 0

@@ -4,13 +4,11 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 AddNote = Callable[[str], Awaitable[None]]
-"""Appends a note to the conversation and the journal. If it raises JournalWriteError, the note wasn't
-added.
-"""
+"""Appends a note to the conversation and the journal. Raises JournalWriteError without adding the note."""
 
 
 class Reminder(Protocol):
-    """Adds a note when there is news, for example that a background task has finished."""
+    """Adds notes about events, for example that a background task has finished."""
 
     async def remind(self, add_note: AddNote, /) -> None:
-        """Add the notes due before the next step, if any. Each note is added once."""
+        """Add the notes that are due before the next step, if any. Each note is added once."""

@@ -18,7 +18,7 @@ class ResponseBuilder:
         self._parts: list[ContentPart] = []
         self._calls: list[tuple[ToolCall, list[str]]] = []
         self._new_ids: dict[str, str] = {}
-        """Maps the provider's id of a call to the new one."""
+        """Maps the provider's id of a call to the unique id."""
         self.usage: TokenUsage | None = None
         self.message_id: str | None = None
         self.is_cut = False
@@ -49,7 +49,7 @@ class ResponseBuilder:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is neither text nor a tool call. Thinking alone doesn't count."""
+        """Whether the response has neither text nor a tool call. Thinking doesn't count."""
         return not self._calls and is_blank(part for part in self._parts if not isinstance(part, ThinkPart))
 
     def build(self) -> Message:
@@ -61,7 +61,7 @@ class ResponseBuilder:
         return Message("assistant", merge_parts(self._parts), calls or None)
 
     def build_partial(self) -> Message | None:
-        """Return the response so far without tool calls, which are incomplete; None if there is no text."""
+        """Return the response so far, without the incomplete tool calls; None without text or thinking."""
         parts = tuple(part for part in merge_parts(self._parts) if not is_blank((part,)))
         has_text = any(isinstance(part, TextPart | ThinkPart) for part in parts)
         return Message("assistant", parts) if has_text else None

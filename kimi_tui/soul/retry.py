@@ -14,9 +14,10 @@ T = TypeVar("T")
 MAX_WAIT_S = 5.0
 MAX_COMPACTION_WAIT_S = 10.0
 MAX_RETRY_AFTER_S = 120.0
-"""Longest wait that a server may ask for. If it asks for more, the turn ends with its error."""
+"""Longest wait that a server may request. If the server requests a longer wait, the call isn't retried."""
 CONNECTION_LOST_WAITS_S = (1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0)
-"""Waits for a server that has become unreachable: one minute, in which a network can change or come back.
+"""Waits in seconds for a server that has become unreachable: one minute in total, for the network to recover.
+
 Attempts that don't reach the server don't count toward `max_attempts`.
 """
 
@@ -32,9 +33,9 @@ async def run_with_retries(
 ) -> T:
     """Await `attempt()` up to `max_attempts` times while it raises retryable provider errors.
 
-    The wait between two attempts grows from 0.3 s to `max_wait_s`, or is what the server asks for. A server
-    that has become unreachable is waited for as long as `CONNECTION_LOST_WAITS_S`, unless `max_attempts` is
-    1.
+    The wait between two attempts grows from 0.3 s to `max_wait_s`. If the server requests a longer wait, that
+    wait applies. If the server has become unreachable, the waits are CONNECTION_LOST_WAITS_S, unless
+    `max_attempts` is 1.
 
     Raises: the last attempt's error.
     """
@@ -43,7 +44,7 @@ async def run_with_retries(
     failed = 0
     """Failed attempts that reached the server."""
     unreached = 0
-    """Later attempts that didn't reach it."""
+    """Attempts since then that didn't reach the server."""
 
     async def run_attempt() -> T:
         nonlocal failed, unreached

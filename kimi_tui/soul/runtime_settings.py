@@ -14,10 +14,10 @@ class RuntimeSettings:
 
     llm: LLM | None
     requested_effort: ThinkingEffort = "off"
-    """Thinking effort that the user chose. The model may not have it."""
+    """Thinking effort that the user chose. The model may not support it."""
     yolo: bool = False
     afk: bool = False
-    """Whether everything is approved and questions are dismissed, since the user is away."""
+    """Whether the user is away. Then everything is approved and questions are dismissed."""
     accept_edits: bool = False
     """Whether safe edits in the working directory need no approval."""
     plan_mode: PlanMode = field(default_factory=PlanMode)
@@ -37,12 +37,12 @@ class RuntimeSettings:
 
     @property
     def effort(self) -> ThinkingEffort:
-        """Thinking effort that the model uses: the requested one, or the nearest it has."""
+        """Thinking effort that the model uses: the requested effort, or the nearest supported effort."""
         return nearest_effort(self.requested_effort, self.thinking_levels)
 
     @property
     def thinking_levels(self) -> tuple[ThinkingEffort, ...]:
-        """Thinking levels of the model; empty without a model, and for one that can't think."""
+        """Thinking levels of the model; empty without a model, or for a model that can't think."""
         return self.llm.thinking_levels if self.llm is not None else ()
 
     @property

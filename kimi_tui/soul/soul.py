@@ -106,7 +106,7 @@ class Soul:
         )
 
     async def prepare(self) -> None:
-        """Prepare the provider for the first turn while the user still types.
+        """Prepare the provider for the first turn while the user is typing.
 
         Raises: ModelNotSet, ChatProviderError.
         """
@@ -120,8 +120,8 @@ class Soul:
     async def run(self, user_input: UserInput, *, typed: str | None = None) -> None:
         """Run one turn. `typed` is the command that `user_input` comes from, if any.
 
-        What happened before an error is in the context. The user's message is kept even if the turn is
-        canceled.
+        After an error, the messages before the error remain in the context. The user's message is kept even
+        if the turn is canceled.
 
         Raises: UsageError for an empty message. HookBlocked, ModelNotSet, ModelNotSupported,
         ChatProviderError, MaxStepsReached, LimitReached, TurnRejected, JournalWriteError, CancelledError.
@@ -142,9 +142,9 @@ class Soul:
     async def compact(self, focus: str = "") -> bool:
         """Compact the conversation outside of a turn, with a summary that emphasizes `focus`.
 
-        Return whether it was compacted.
+        Return whether the conversation was compacted.
 
-        Raises: HookBlocked, ModelNotSet, JournalWriteError, CancelledError, and what the strategy raises.
+        Raises: HookBlocked, ModelNotSet, JournalWriteError, CancelledError, and the strategy's own errors.
         """
         self.steps = 0
         await self._context.set_system_prompt(self._agent.system_prompt)
@@ -166,7 +166,7 @@ class Soul:
         self._status_reporter.report()
 
     async def _begin_turn(self, request: Message) -> None:
-        """Record the user's message, unless a hook blocks it. Canceling records it as well."""
+        """Record the user's message, unless a hook blocks it. Cancellation also records the message."""
         try:
             hook_notes = await self._turn_hooks.before_turn(request)
         except asyncio.CancelledError:
@@ -259,7 +259,7 @@ class Soul:
         except ContextTooLong as error:
             if not await self._compact_if_needed(urgent=True):
                 raise _context_too_long_error(error) from error
-        await self._add_reminders()  # replaces those that the compaction removed
+        await self._add_reminders()  # replaces the notes that the compaction removed
         try:
             return await self._respond()
         except ContextTooLong as error:
@@ -315,7 +315,7 @@ class Soul:
             await self._context.append_step(interrupted_messages(partial), token_count=None)
 
     async def _run_tools(self, response: ModelResponse, calls: tuple[ToolCall, ...]) -> None:
-        """Run `calls`. Afterwards the step's messages are in the context, even if this is canceled."""
+        """Run `calls`, then add the step's messages to the context. They are added even on cancellation."""
         await self._context.record_pending(response.message)
         batch = ToolBatch(
             self._agent.toolset,
@@ -381,7 +381,5 @@ def _context_too_long_error(error: ContextTooLong) -> ContextTooLong:
 
 
 def _counted_tokens(response: ModelResponse) -> int | None:
-    """Return the token count reported by the provider; None if it is missing or zero, as some servers
-    report.
-    """
+    """Return the token count reported by the provider; None if the count is missing or zero."""
     return (response.usage.total or None) if response.usage is not None else None

@@ -29,15 +29,15 @@ class StatusReporter:
         self._sender = sender
         self._cache_monitor = CacheMonitor()
         self._cache_miss: CacheMiss | None = None
-        """The cache miss of the step that is reported next."""
+        """Cache miss for the next report, if any."""
 
     def observe_request(self, request: ObservedRequest, response: ModelResponse) -> None:
-        """Note whether `request` was in the cache of the model's server."""
+        """Record for the next report whether `request` missed the cache of the model's server."""
         if response.usage is not None:
             self._cache_miss = self._cache_monitor.observe(request, response.usage, now=time.monotonic())
 
     def report(self, response: ModelResponse | None = None) -> None:
-        """Send the status, after `response` if a step ended with one."""
+        """Send the status. If a step has ended, `response` is its response."""
         llm = self._runtime_settings.llm
         tokens = self._context.token_count_with_pending
         cache_miss, self._cache_miss = self._cache_miss, None

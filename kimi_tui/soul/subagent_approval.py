@@ -1,4 +1,4 @@
-"""Approval for the tools of a sub-agent: the session's, requested in the sub-agent's name."""
+"""Approval for the tools of a sub-agent: the session's approval, with the sub-agent as the source."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path

@@ -19,7 +19,7 @@ class TurnHooks:
         """Whether a hook has already continued this turn."""
 
     async def before_turn(self, request: Message) -> tuple[str, ...]:
-        """Fire the event for a new prompt. Return the notes that hooks add to it.
+        """Fire the event for a new prompt. Return the notes that hooks add to the prompt.
 
         Raises: HookBlocked.
         """
@@ -30,8 +30,9 @@ class TurnHooks:
         return outcome.context
 
     async def before_stop(self) -> str:
-        """Fire the event for the end of a turn. Return a note if a hook continues the turn, which it can do
-        once.
+        """Fire the event for the end of a turn. Return a note for the model if a hook continues the turn.
+
+        A turn can be continued only once. Otherwise, return an empty string.
         """
         outcome = await self._hooks.fire(Stop(stop_hook_active=self._was_continued))
         if not outcome.blocked or self._was_continued:
@@ -40,7 +41,7 @@ class TurnHooks:
         return f"One of the user's hooks asks you to continue: {outcome.reason}"
 
     async def before_compaction(self, tokens: int, *, automatic: bool) -> None:
-        """Fire the event before the compaction of a conversation of `tokens`.
+        """Fire the event before the compaction of a conversation with `tokens` tokens.
 
         Raises: HookBlocked.
         """
@@ -53,6 +54,6 @@ class TurnHooks:
             )
 
     async def after_compaction(self, tokens: int, *, automatic: bool) -> None:
-        """Fire the event after a compaction to `tokens`."""
+        """Fire the event after a compaction. `tokens` is the estimated size of the compacted conversation."""
         event = PostCompact(trigger="auto" if automatic else "manual", estimated_token_count=tokens)
         await self._hooks.fire(event)

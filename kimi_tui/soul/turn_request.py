@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class TurnRequest:
-    """Position of the request, which a compaction or a D-Mail may change."""
+    """Position of the request. A compaction or a D-Mail can change the position."""
 
     index: int = 0
     """Index in the history."""
     checkpoint: int = -1
-    """Id of the checkpoint before it; -1 if that no longer exists."""
+    """Id of the checkpoint before the request; -1 if the checkpoint no longer exists."""

@@ -24,14 +24,14 @@ class UsageTotals:
         self.usage = usage
         self.cost_usd = cost_usd
         self.day = day
-        """Local date of the last model call with a price, in ISO format; empty if there was none."""
+        """Local date of the last model call with a price, in ISO format; empty before the first such call."""
         self.day_cost_usd = day_cost_usd
-        """Cost on `day`."""
+        """Cost on `day`, in US dollars."""
         self._models = {it.model: it for it in models}
 
     @property
     def models(self) -> tuple[ModelUsage, ...]:
-        """Usage and cost by model, in the order of their first call."""
+        """Usage and cost by model, in the order of each model's first call."""
         return tuple(self._models.values())
 
     def add(self, usage: TokenUsage, llm: LLM) -> None:

@@ -1,4 +1,4 @@
-"""Approvals over the Wire: rules and grants, then yolo mode, then the user (`docs/permissions.md`)."""
+"""Approval over the Wire: by rules and grants, then yolo mode, then the user (`docs/permissions.md`)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -37,10 +37,10 @@ _DENIED = "denied by the user's permission rules"
 
 
 class GrantStore(Protocol):
-    """Stores what outlives a request. The methods for grants raise KimiTuiError if these can't be saved."""
+    """Stores grants and sensitive reads. The methods for grants raise KimiTuiError if they can't save."""
 
     async def save_sensitive_reads(self, paths: tuple[str, ...]) -> None:
-        """Save which secrets and files elsewhere the session has read."""
+        """Save the paths of secrets, and of files outside of the session's directories, that were read."""
         ...
 
     async def save_for_session(self, rules: tuple[Rule, ...]) -> None:
@@ -78,7 +78,7 @@ class WireApproval:
         sensitive_reads: SensitiveReads,
         runs_first: bool = False,
     ) -> None:
-        """Create it. With `runs_first`, commands that no rule allows run in a workspace first."""
+        """With `runs_first`, commands that no rule allows run in a workspace before they need approval."""
         self._runs_first = runs_first
         self._wire = wire
         self._runtime_settings = runtime_settings
@@ -100,8 +100,10 @@ class WireApproval:
         self.resolve_granted_requests()
 
     def may_read(self, path: Path, *, within: Path | None = None) -> bool:
-        """Return whether the file or directory at `path` may be read without asking: no rule denies it or
-        requires a question, and it's in `within` or the session's bounds, or a rule allows it.
+        """Return whether the file or directory at `path` may be read without approval.
+
+        This is the case if a rule allows the path, or if the path is in `within` or in the session's
+        directories. A rule that denies it or requires approval takes precedence.
         """
         return self._rules.may_read(path, within=within)
 
@@ -121,8 +123,7 @@ class WireApproval:
         reason: str = "",
         source: ApprovalSource = ApprovalSource(),
     ) -> str | None:
-        """Return when `subject` is approved as described. The result is the user's edit of `proposal`, or
-        None.
+        """Wait until `subject` is approved. Return the user's edit of `proposal`; None if it wasn't edited.
 
         Raises: ToolRejected.
         """
@@ -272,15 +273,14 @@ class WireApproval:
         return EffectsAnswer("commit")
 
     async def _record_reads(self, subject: Subject, secrets: tuple[Path, ...] = ()) -> None:
-        """Record what the model will see of secrets and of files elsewhere."""
+        """Record which secrets, and files outside of the session's directories, the model will see."""
         if self._sensitive_reads.add((*self._rules.find_sensitive_reads(subject), *secrets)):
             await self._grant_store.save_sensitive_reads(self._sensitive_reads.paths)
 
     def _check_edit(self, edited: str, subject: Subject, proposal: Proposal | None) -> str:
-        """Return the edited proposal, which is approved once because the user wrote it, unless a rule denies
-        it.
+        """Return the edited proposal. It needs no further approval, because the user wrote it.
 
-        Raises: ToolRejected.
+        Raises: ToolRejected if the request has no proposal, or if a rule denies the edited command.
         """
         if proposal is None:
             raise ToolRejected("this request can't be edited; nothing was done", ends_turn=False)
@@ -289,7 +289,7 @@ class WireApproval:
         return edited
 
     def resolve_granted_requests(self) -> None:
-        """Approve the open requests that yolo mode or a grant now covers."""
+        """Approve the open requests that yolo mode or a new grant covers."""
         for request_id, question in list(self._open_requests.items()):
             if self._needs_no_answer(question):
                 self._wire.answer(ApprovalResponse(request_id, "approve"))
@@ -305,7 +305,7 @@ class WireApproval:
         return all(self._verdict(subject) == "allow" for subject in subjects)
 
     def _assess(self, subject: Subject) -> Assessment:
-        """Return the assessment of `subject`; that of a command is computed once for all of its questions."""
+        """Return the assessment of `subject`. The latest is cached, for commands with several requests."""
         if self._assessed is None or self._assessed.subject is not subject:
             self._assessed = self._rules.assess(subject)
         return self._assessed
@@ -314,9 +314,7 @@ class WireApproval:
         return self._rules.verdict(self._rules.assess(subject))
 
     def _is_granted(self, verdict: Verdict | None, assessment: Assessment) -> bool:
-        """Return whether no approval is needed: a rule allows it, or no rule applies and the permission mode
-        allows it.
-        """
+        """Return whether a rule allows the subject, or no rule applies and the permission mode allows it."""
         if verdict == "deny":
             return False
         subject = assessment.subject
@@ -352,7 +350,7 @@ class WireApproval:
         proposed: tuple[Rule, ...],
         save: Callable[[tuple[Rule, ...]], Awaitable[None]],
     ) -> None:
-        """Apply and save the proposed rules, or those that the user made of them."""
+        """Apply and save the proposed rules, or the user's edited version."""
         try:
             rules = _chosen_rules(response, proposed)
             changed = self._rules.with_allowed(*rules)

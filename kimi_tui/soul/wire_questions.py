@@ -18,7 +18,7 @@ class WireQuestions:
         self._runtime_settings = runtime_settings
 
     async def ask(self, call: CallContext, questions: Sequence[Question]) -> QuestionOutcome:
-        """Ask the questions and wait for the answers."""
+        """Ask the questions and wait for the answers. If the user is away, return NoUser immediately."""
         if self._runtime_settings.afk:
             return NoUser()
         response = await self._wire.ask(QuestionRequest(new_id(), call.id, tuple(questions)))

@@ -27,7 +27,7 @@ class AgentListItem:
     tools: tuple[str, ...] = ()
     subagents: tuple[SubagentListItem, ...] = ()
     problem: str = ""
-    """Why the agent can't be used; empty if it can."""
+    """Why the agent can't be used; empty for a usable agent."""
 
 
 @frozen

@@ -24,4 +24,4 @@ class ArgumentChoices:
     text: str
     """Text of the request."""
     choices: tuple[str, ...] = ()
-    """Replacements for the text, best first."""
+    """Replacements for `text`, best first."""

@@ -11,7 +11,9 @@ from kimi_tui.wire.checks import CheckVerdict
 from kimi_tui.wire.timeline import ComparedFile, FileChoice
 
 AttemptState = Literal["waiting", "running", "checking", "finished", "failed", "limited", "stopped"]
-"""`limited`: it ended at a limit of cost, time or steps. `stopped`: by the user, or since kimi-tui ended."""
+"""`limited`: the attempt reached a limit of cost, time or steps. `stopped`: the user stopped the attempt, or
+kimi-tui exited.
+"""
 
 
 @frozen(kw_only=True)
@@ -33,7 +35,10 @@ def combine_options(
     levels: Sequence[ThinkingEffort] = (),
     count: int = 1,
 ) -> tuple[AttemptOptions, ...]:
-    """Return `count` times the options of each combination. Empty ones are as in the session."""
+    """Return the options of `count` attempts per combination of prompt, model and thinking level.
+
+    If `prompts`, `models` or `levels` is empty, the attempts use the session's value instead.
+    """
     return tuple(
         AttemptOptions(prompt=prompt, model=model, thinking=level)
         for prompt, model, level in product(prompts or ("",), models or ("",), levels or (None,))
@@ -43,9 +48,9 @@ def combine_options(
 
 @frozen(kw_only=True)
 class StartAttempts(BaseCommand):
-    """Start attempts from a checkpoint. Sends an AttemptList with every change, until all have ended.
+    """Start attempts from a checkpoint. Sends an AttemptList after each change until all attempts have ended.
 
-    Neither the conversation nor the files of the session change.
+    The conversation and the files of the session don't change.
     """
 
     scheduling = "concurrent"
@@ -53,17 +58,17 @@ class StartAttempts(BaseCommand):
 
     attempts: tuple[AttemptOptions, ...]
     checkpoint: int | None = None
-    """They continue just before this checkpoint; None for that of the last prompt."""
+    """Start just before this checkpoint; None for the checkpoint of the last prompt."""
     check: str | None = None
-    """Command that runs in the files of each attempt; empty for none, None for the one in `[checks]`."""
+    """Check command for the files of each attempt. Empty for no check; None for the command in `[checks]`."""
     max_cost_usd: float | None = None
-    """Cost limit of all of them together."""
+    """Cost limit of all attempts together, in US dollars."""
     max_time_s: float | None = None
-    """Time limit of each."""
+    """Time limit of each attempt, in seconds; None for the limit in `[attempts]`."""
     max_steps: int | None = None
-    """Limit of the model calls of each."""
+    """Maximum number of model calls per attempt."""
     yolo: bool = False
-    """Whether they need no approval, also if the session does."""
+    """Whether to approve everything automatically, even if the session requires approval."""
 
 
 @frozen
@@ -73,7 +78,7 @@ class StopAttempts(BaseCommand):
     scheduling = "concurrent"
 
     numbers: tuple[int, ...] = ()
-    """Empty for all."""
+    """Numbers of the attempts; empty for all."""
 
 
 @frozen
@@ -91,12 +96,12 @@ class ReadAttempt(BaseCommand):
 
     number: int
     path: str = ""
-    """Only the diff of this file; empty for all files, of which the first ones have their diffs."""
+    """Show only this file's diff. Empty for all files; then only the first files include diffs."""
 
 
 @frozen
 class DiscardAttempts(BaseCommand):
-    """Stop and remove attempts. The reply is an AttemptList."""
+    """Stop attempts and remove them. The reply is an AttemptList."""
 
     scheduling = "concurrent"
 
@@ -120,12 +125,12 @@ class PlanAdoption(BaseCommand):
 
     numbers: tuple[int, ...]
     files: tuple[AttemptFiles, ...] = ()
-    """Of these attempts, only these files. Of the others, all."""
+    """Files to adopt from some of the attempts. All files of the other attempts are adopted."""
 
 
 @frozen
 class AdoptAttempts(BaseCommand):
-    """Make the changes of attempts to the files. Undo reverses it. The conversation doesn't change."""
+    """Apply the changes of attempts to the files. Undo reverts them. The conversation doesn't change."""
 
     scheduling = "revert"
     needs_idle = True
@@ -156,34 +161,34 @@ class Attempt:
     thinking: ThinkingEffort
     state: AttemptState
     started: float = 0.0
-    """Seconds since the epoch; 0 before it starts."""
+    """Start time in seconds since the epoch; 0 before the attempt starts."""
     duration_s: float = 0.0
-    """How long it ran; 0 while it runs."""
+    """Duration in seconds; 0 until the attempt has ended."""
     cost_usd: float | None = None
     """None if the model has no price."""
     steps: int = 0
     last_message: str = ""
     problem: str = ""
-    """Why it failed, was limited, or what it couldn't do."""
+    """Why the attempt failed or reached a limit, or which part of the attempt failed."""
     check: str = ""
-    """The command of the check; empty for none."""
+    """The check command; empty for no check."""
     verdict: CheckVerdict | None = None
-    """Result of the check; None if it didn't run."""
+    """Result of the check; None if the check didn't run."""
     check_output: str = ""
-    """End of the check's output, unless it passed."""
+    """End of the check's output; empty if the check passed."""
     files: int = 0
     """Number of changed files."""
     added: int = 0
     removed: int = 0
     is_copy: bool = False
-    """Whether it ran in a copy at another path, where nothing protects the working directory."""
+    """Whether the attempt ran in a copy at another path. Then nothing protects the working directory."""
     is_bounded: bool = False
-    """Whether it couldn't change files outside of its workspace."""
+    """Whether the attempt was prevented from changing files outside of its workspace."""
     is_adopted: bool = False
 
     @property
     def is_active(self) -> bool:
-        """Whether it hasn't ended."""
+        """Whether the attempt hasn't ended."""
         return self.state in ("waiting", "running", "checking")
 
 
@@ -193,12 +198,12 @@ class AttemptList:
 
     attempts: tuple[Attempt, ...] = ()
     is_requested: bool = False
-    """Whether it is the reply to a command, rather than a change."""
+    """Whether the list is the reply to a command. Otherwise an attempt has changed."""
 
 
 @frozen
 class AttemptChanges:
-    """What an attempt changed since its checkpoint. Not in kimi-cli."""
+    """Changes of an attempt since its checkpoint. Not in kimi-cli."""
 
     attempt: Attempt
     files: tuple[ComparedFile, ...] = ()

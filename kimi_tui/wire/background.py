@@ -6,8 +6,8 @@ from kimi_tui.base.frozen import frozen
 
 TaskKind = Literal["bash", "agent"]
 TaskStatus = Literal["running", "done", "failed", "timed_out", "stopped", "lost"]
-"""`stopped`: stopped by the user, the agent or the end of the program. `lost`: the program was killed
-meanwhile.
+"""`stopped`: stopped by the user, the agent or the exit of the program. `lost`: the program was killed while
+the task was running.
 """
 
 
@@ -26,7 +26,7 @@ class BackgroundTask:
     """Start time in seconds since the epoch, like `ended`."""
     ended: float | None = None
     outcome: str = ""
-    """How it ended, such as `exit code 1`."""
+    """How the task ended, such as `exit code 1`."""
     activity: str = ""
     """What the agent is currently doing."""
     output: str = ""

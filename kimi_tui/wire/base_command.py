@@ -9,8 +9,8 @@ Scheduling = Literal["immediate", "in_order", "concurrent", "plan", "revert"]
 - `in_order`: before the next command.
 - `concurrent`: in the background.
 - `plan`: in the background. Reverts wait for it, and an Interrupt cancels it.
-- `revert`: in the background, after the running plans. The commands after it wait for it. An Interrupt
-  cancels it until it has changed something.
+- `revert`: in the background, after the running plans. Later commands wait for the revert. An Interrupt
+  cancels the revert unless it has already changed something.
 """
 
 
@@ -20,7 +20,7 @@ class BaseCommand:
     __slots__ = ()
 
     needs_idle: ClassVar[bool] = False
-    """Whether the command is refused while a turn is running. After it, a StatusUpdate is sent."""
+    """Whether the command is refused while a turn is running. A StatusUpdate is sent after the command."""
 
     is_done_with_result: ClassVar[bool] = False
     """Whether a concurrent command counts as done only when it has ended, not when it has started."""

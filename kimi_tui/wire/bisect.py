@@ -7,7 +7,9 @@ from kimi_tui.wire.base_command import BaseCommand
 from kimi_tui.wire.timeline import ComparedFile, TimelineNode
 
 BisectVerdict = Literal["pass", "fail", "skip"]
-"""Result of a run: exit code 0, another one, or 125, which can't tell."""
+"""Result of a run. `pass`: exit code 0. `skip`: exit code 125, for an inconclusive run. `fail`: any other
+exit code.
+"""
 BisectOutcome = Literal[
     "pass_to_fail", "fail_to_pass", "always_fails", "always_passes", "always_skips", "stopped"
 ]
@@ -17,7 +19,7 @@ BisectOutcome = Literal[
 class Bisect(BaseCommand):
     """Find the step that made `command` fail, or pass. Sends BisectProgress, then a BisectResult.
 
-    The command runs in private copies of the files, while other commands are handled.
+    The command runs in private copies of the files. The engine handles other Wire commands during the search.
     """
 
     scheduling = "concurrent"
@@ -43,18 +45,18 @@ BisectCommand = Bisect | StopBisect | SendBisectResult
 
 @frozen(kw_only=True)
 class BisectProgress:
-    """The command has run once more. Not in kimi-cli."""
+    """The bisect command has completed another run. Not in kimi-cli."""
 
     command: str
     checkpoint: int | None
-    """Where it ran: just before this checkpoint; None for the current files."""
+    """The command ran on the files just before this checkpoint; None for the current files."""
     verdict: BisectVerdict
     runs: int
-    """How often it has run."""
+    """Number of completed runs."""
     max_runs: int
-    """How often it will run at most, unless it skips or is flaky."""
+    """Maximum number of runs, unless a run is skipped or the command is flaky."""
     is_flaky: bool = False
-    """Whether its results differ for the same files. Then it runs three times for each checkpoint."""
+    """Whether results differ for the same files. Then the command runs three times for each checkpoint."""
 
 
 @frozen(kw_only=True)
@@ -65,7 +67,7 @@ class BisectResult:
     outcome: BisectOutcome
     runs: int
     step: TimelineNode | None = None
-    """The step that changed the result. Without a change, the oldest checkpoint that was tried."""
+    """The step that changed the result. If the result never changed, the oldest checkpoint that was tried."""
     until: int | None = None
     """The checkpoint after the step, or after `suspects`; None for the current files."""
     suspects: tuple[int, ...] = ()
@@ -73,12 +75,12 @@ class BisectResult:
     prompt: str = ""
     """The user's prompt that the step belongs to."""
     files: tuple[ComparedFile, ...] = ()
-    """What the step changed, without diffs."""
+    """Files that the step changed, without diffs."""
     diff: str = ""
     """Beginning of the unified diff of `files`."""
     has_more_diff: bool = False
     output: str = ""
-    """End of the command's output where it failed."""
+    """End of the command's output at the checkpoint where it failed."""
     is_flaky: bool = False
     is_copy: bool = False
     """Whether the command ran in copies at another path."""

@@ -34,12 +34,12 @@ class WireClosed(Exception):
 
 
 class Subscription:
-    """Queue of one subscriber. Each message sent after subscribing arrives exactly once and in order."""
+    """Message queue of one subscriber. A message sent after subscribing arrives exactly once and in order."""
 
     def __init__(self, *, live_only: bool = False, merges: bool = True, fragments: bool = True) -> None:
         """With `live_only`, replays are left out, including ReplayBegin and ReplayEnd.
 
-        `merges`: whether adjacent fragments that wait are merged. `fragments`: whether there are any.
+        `merges`: whether adjacent queued fragments are merged. `fragments`: whether fragments are queued.
         """
         self._queue: deque[Outgoing] = deque()
         self._arrived = asyncio.Event()
@@ -50,7 +50,7 @@ class Subscription:
         self._in_replay = False
 
     def put(self, message: Outgoing) -> None:
-        """Queue `message`, unless the subscription is closed or leaves it out."""
+        """Queue `message`, unless the subscription is closed or filters the message out."""
         if not self._has_fragments and is_fragment(message):
             return
         if self._closed.is_set() or (self._live_only and self._is_replayed(message)):
@@ -86,9 +86,9 @@ class Subscription:
         return batch
 
     async def drain(self) -> list[Outgoing]:
-        """Wait for a message and return all queued ones; empty only if closed.
+        """Wait for a message and return all queued messages, by default with adjacent fragments merged.
 
-        Adjacent fragments are merged.
+        The list is empty only if the subscription is closed.
         """
         while not self._queue:
             if self._closed.is_set():
@@ -98,7 +98,7 @@ class Subscription:
         return self.pop_pending()
 
     async def wait_closed(self, within_s: float) -> None:
-        """Wait up to `within_s` seconds until the subscription is closed. Messages are queued meanwhile."""
+        """Wait up to `within_s` seconds until the subscription is closed. Messages are still queued."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await self._closed.wait()
@@ -117,7 +117,7 @@ class _QueuedCommand:
     command: Command
     done: "asyncio.Future[None] | None" = None
     is_deferred: bool = False
-    """Whether completion is signaled by deferred work instead of by the next command."""
+    """Whether the command is done when deferred work ends, not when the engine gets the next command."""
 
     def complete(self, refusal: KimiTuiError | None = None) -> None:
         """Notify the waiting sender that the command is done, or why it was refused."""
@@ -149,13 +149,16 @@ class Wire:
             subscription.put(event)
 
     async def ask(self, request: Request) -> Answer:
-        """Send `request` and wait for its answer. If canceled, send RequestClosed to the front ends."""
+        """Send `request` and wait for its answer. If canceled, send RequestClosed to the front ends.
+
+        Raises WireClosed.
+        """
         future = self.open_request(request)
         answer: Answer | None = None
         try:
             answer = await future
             return answer
-        finally:  # an answer at the same time as the cancellation is too late
+        finally:  # an answer that arrives with the cancellation is too late
             self.close_request(request.id, was_answered=answer is not None)
 
     def open_request(self, request: Request) -> "asyncio.Future[Answer]":
@@ -168,9 +171,9 @@ class Wire:
         return future
 
     def close_request(self, request_id: str, *, was_answered: bool) -> None:
-        """Forget a request, and cancel its future answer. No effect if it isn't open.
+        """Remove a request and cancel its future answer. No effect if the request isn't open.
 
-        Unless it `was_answered`, send RequestClosed to the front ends.
+        Unless the request `was_answered`, send RequestClosed to the front ends.
         """
         if (open_request := self._open_requests.pop(request_id, None)) is None:
             return
@@ -217,10 +220,10 @@ class Wire:
     def subscribe(
         self, *, live_only: bool = False, merges: bool = True, fragments: bool = True
     ) -> Subscription:
-        """Return a subscription to all messages sent from this point, or to all but replays.
+        """Return a subscription to all messages sent after this call. With `live_only`, replays are left out.
 
-        `merges`: whether adjacent fragments that wait are merged. Subscribers that need no `fragments` leave
-        them out, so that they aren't woken for each one.
+        `merges`: whether adjacent queued fragments are merged. With `fragments=False`, fragments are left
+        out and don't wake the subscriber.
         """
         subscription = Subscription(live_only=live_only, merges=merges, fragments=fragments)
         if self._closed:
@@ -236,10 +239,12 @@ class Wire:
             self._commands.put_nowait(_QueuedCommand(command))
 
     async def command_and_wait(self, command: Command) -> None:
-        """Send a command and wait until the engine is done with it. A Prompt is done when its turn can start.
+        """Send a command and wait until it is done. A Prompt is done when its turn can start.
 
-        All events sent meanwhile are in the subscriptions when this returns. Raises WireClosed if the engine
-        has closed the Wire, and KimiTuiError if it refuses tools and hooks because another client has some.
+        When this method returns, all events sent while the command ran are in the subscriptions.
+
+        Raises: WireClosed if the engine has closed the Wire. KimiTuiError if the engine refuses the client's
+        tools and hooks because another client has registered some.
         """
         if self._closed:
             raise WireClosed

@@ -17,7 +17,7 @@ from kimi_tui.wire.events import Event, Reverted, WireEnvelope
 from kimi_tui.wire.requests import Answer, Request
 
 PROTOCOL_VERSION = "1.10"
-"""Version of kimi-cli's Wire protocol that this one is compatible with."""
+"""Version of kimi-cli's Wire protocol that this implementation is compatible with."""
 
 _PARTS = (TextPart, ThinkPart, ImageURLPart, AudioURLPart, VideoURLPart)
 _TYPES: dict[str, Any] = {

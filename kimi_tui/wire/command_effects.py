@@ -1,25 +1,25 @@
-"""What a command did in a workspace before it was allowed. Not in kimi-cli."""
+"""Effects of a command that ran in a workspace before it was allowed. Not in kimi-cli."""
 
 from typing import Literal
 
 from kimi_tui.base.frozen import frozen
 
 FileEffectKind = Literal["create", "modify", "delete", "attributes", "git"]
-"""`attributes`: only the mode or owner changes. `git`: files in a git directory, all together."""
+"""`attributes`: only the mode or owner changes. `git`: all changes in a git directory, as one effect."""
 
 
 @frozen
 class FileEffect:
-    """What happens to a file or directory if the effects are committed."""
+    """Change of a file or directory that committing the effects would make."""
 
     path: str
-    """Relative to the working directory if it is in it, otherwise absolute."""
+    """Relative for a path in the working directory, otherwise absolute."""
     kind: FileEffectKind
     added_lines: int | None = None
     """None if the lines weren't counted."""
     removed_lines: int | None = None
     conflict: str = ""
-    """Why the file is left alone: it changed since the command saw it. Empty if it isn't."""
+    """Why committing would skip the file: it changed after the command saw it. Empty without a conflict."""
 
 
 @frozen(kw_only=True)
@@ -32,11 +32,11 @@ class CommandEffects:
     output: str = ""
     """The end of the output."""
     n_hidden_lines: int = 0
-    """How many lines of output came before."""
+    """Number of output lines before `output`."""
     files: tuple[FileEffect, ...] = ()
     n_more_files: int = 0
-    """How many more files are changed than `files` lists."""
+    """Number of changed files that `files` doesn't list."""
     network_attempts: int = 0
     """Number of failed attempts of the command to reach the network."""
     secrets: tuple[str, ...] = ()
-    """Files that are likely to contain secrets, and that the command has read."""
+    """Files read by the command that are likely to contain secrets."""

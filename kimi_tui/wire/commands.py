@@ -20,18 +20,18 @@ from kimi_tui.wire.why import ExplainLine
 
 @frozen
 class Prompt(BaseCommand):
-    """Start a turn, after the running one if there is one."""
+    """Start a turn. If another turn is running, wait for its end first."""
 
     user_input: UserInput
     prompt_id: str | None = None
-    """Identifies the turn's TurnBegin, for a client of a session that others use too."""
+    """Sent in the turn's TurnBegin, so that a client of a shared session recognizes its own turn."""
 
 
 @frozen
 class Steer(BaseCommand):
-    """Send a message to the running turn, whose next step sees it.
+    """Send a message to the running turn. The turn's next step sees it.
 
-    Without a running turn, this is a Prompt.
+    If no turn is running, the message starts one, like a Prompt.
     """
 
     user_input: UserInput
@@ -42,7 +42,7 @@ class Interrupt(BaseCommand):
     """Cancel the running turn."""
 
     prompt_id: str | None = None
-    """Cancel only the turn of that prompt, even if it hasn't begun yet."""
+    """Cancel only the turn of this prompt, even if the turn hasn't begun yet."""
     scheduling = "immediate"
 
 
@@ -52,7 +52,7 @@ class RunSlash(BaseCommand):
 
     line: str
     prompt_id: str | None = None
-    """Like that of a Prompt, for a command that takes a turn."""
+    """As in Prompt, for a command that runs as a turn."""
 
 
 @frozen
@@ -68,7 +68,7 @@ class SetThinking(BaseCommand):
 
     enabled: bool
     effort: ThinkingEffort | None = None
-    """Thinking effort, for example `medium`; it takes precedence over `enabled`. None for `high` or `off`."""
+    """Thinking effort, such as `medium`. Overrides `enabled`. If None, `enabled` selects `high` or `off`."""
 
 
 @frozen
@@ -103,10 +103,10 @@ class ToolDefinition:
 
 @frozen
 class RegisterTools(BaseCommand):
-    """Offer tools of the client to the model, replacing those registered before.
+    """Offer tools of the client to the model, replacing earlier registrations.
 
-    A call of such a tool becomes a ToolCallRequest. The agent's own tools take precedence over tools of the
-    same name.
+    A call of such a tool becomes a ToolCallRequest. If a tool of the agent has the same name, the agent's
+    tool takes precedence.
     """
 
     tools: tuple[ToolDefinition, ...]
@@ -114,9 +114,9 @@ class RegisterTools(BaseCommand):
 
 @frozen
 class ExcludeTools(BaseCommand):
-    """Hide those of the agent's own tools from the model that this front end doesn't support.
+    """Hide from the model the agent's own tools that this front end doesn't support.
 
-    Replaces the tools excluded before.
+    Replaces earlier exclusions.
     """
 
     names: tuple[str, ...]
@@ -131,7 +131,7 @@ class HookSubscription:
     event: HookEventName
     matcher: str = ""
     timeout: float = 30.0
-    """Seconds. Without an answer in time, nothing is blocked."""
+    """Seconds. If the client doesn't answer in time, nothing is blocked."""
 
 
 @frozen
@@ -148,11 +148,11 @@ class SaveRecording(BaseCommand):
 
 @frozen
 class ShowTimeline(BaseCommand):
-    """Send the whole tree of checkpoints as a Timeline, and TimelineUpdates from then on."""
+    """Send the whole tree of checkpoints as a Timeline, then changes as TimelineUpdates."""
 
     newest: int = 0
-    """Send only about this many of the newest checkpoints of a long current branch, for a front end that
-    shows those first and then requests all of them. 0 for all.
+    """Approximate number of newest checkpoints to send if the current branch is long. 0 for all. A front end
+    can show these first and then request all checkpoints.
     """
 
 
@@ -219,7 +219,7 @@ class Revert(BaseCommand):
     to: int
     scope: RevertScope = "both"
     paths: tuple[str, ...] | None = None
-    """The files to change, as named in the plan; None for those selected by default."""
+    """The files to change, as named in the plan; None for the files selected by default."""
     note: str = ""
     """A D-Mail from the user: a note for the model."""
     choices: tuple[FileChoice, ...] = ()
@@ -296,17 +296,17 @@ class ReadTask(BaseCommand):
 
     task_id: str
     offset: int = 0
-    """Offset in bytes, from the end if negative."""
+    """Offset in bytes. A negative offset counts from the end."""
 
 
 @frozen
 class MoveToBackground(BaseCommand):
-    """Move the running command of a tool call to the background, or all of them."""
+    """Move the running command of a tool call to the background, or all running commands."""
 
     scheduling = "immediate"
 
     call_id: str = ""
-    """Empty for all."""
+    """ID of the tool call; empty for all running commands."""
 
 
 @frozen
@@ -322,8 +322,8 @@ class StopTask(BaseCommand):
 class RunShell(BaseCommand):
     """Run a shell command of the user. Sends ShellCommandBegin and ShellCommandEnd.
 
-    With `on_terminal` the command uses the terminal of the engine's process. This is only for a front end in
-    that process, which must not use the terminal until `Wire.command_and_wait` returns.
+    With `on_terminal`, the command uses the terminal of the engine's process. Only a front end in the same
+    process can use this, and it must not use the terminal until `Wire.command_and_wait` returns.
     """
 
     id: str
@@ -332,7 +332,7 @@ class RunShell(BaseCommand):
 
     @property
     def scheduling(self) -> Scheduling:
-        """Only a command on the terminal delays other commands."""
+        """`in_order` for a command on the terminal, otherwise `concurrent`."""
         return "in_order" if self.on_terminal else "concurrent"
 
 
@@ -356,7 +356,7 @@ class ListSessions(BaseCommand):
 class SearchMessages(BaseCommand):
     """Search the messages of all sessions, and of their branches and sub-agents, for words.
 
-    The reply is a MessageMatches. More of them follow while new messages are indexed, until the next search.
+    The reply is a MessageMatches. Until the next search, more replies follow as messages are indexed.
     """
 
     scheduling = "concurrent"

@@ -20,7 +20,7 @@ def diff_heading(file: ComparedFile) -> str:
 
 
 def hunk_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
-    """Yield the hunks that turn `old` into `new`, with three lines of context; nothing if they are equal."""
+    """Yield the hunks that turn `old` into `new`, with three lines of context. Equal texts have no hunks."""
     if old == new:
         return
     for opcodes in LineMatcher(old, new).get_grouped_opcodes():

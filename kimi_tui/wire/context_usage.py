@@ -20,9 +20,9 @@ ContextUsageKind = Literal[
 
 @frozen
 class ContextUsagePart:
-    """Usage by one kind.
+    """Usage by one kind of content.
 
-    `lent tools` are those of MCP servers and clients; `notes` are written by the program.
+    `lent tools` are tools of MCP servers and clients; `notes` are written by the program.
     """
 
     kind: ContextUsageKind
@@ -44,4 +44,4 @@ class WindowFilling:
     compacts_at: int | None = None
     """Number of tokens at which the conversation is compacted."""
     is_measured: bool = False
-    """Whether the provider counted `tokens`, up to its last response."""
+    """Whether `tokens` is based on the provider's count in its last response. Otherwise it is an estimate."""

@@ -18,7 +18,7 @@ class BriefBlock:
 
 @frozen
 class DiffBlock:
-    """A change of a file. Texts are hunks or whole files; starts are 1-based line numbers."""
+    """A change of a file. The texts are hunks or whole files. Line numbers start at 1."""
 
     path: str
     old_text: str
@@ -48,7 +48,7 @@ class TodoBlock:
 
 @frozen
 class ShellBlock:
-    """A command line. `danger` says why it is dangerous; empty if it isn't."""
+    """A command line. `danger` says why the command is dangerous; empty for a harmless command."""
 
     command: str
     language: str = "bash"

@@ -6,7 +6,7 @@ from kimi_tui.wire.events import Event
 
 
 class EventSender(Protocol):
-    """Sends events. Implemented by the Wire, and by what forwards the events of sub-agents."""
+    """Sends events. Implemented by the Wire, and by classes that forward the events of sub-agents."""
 
     def send(self, event: Event, /) -> None:
         """Send `event`."""
@@ -14,7 +14,7 @@ class EventSender(Protocol):
 
 
 class EventList(list[Event]):
-    """List of the events that were sent to it."""
+    """Event sender that collects the events in a list."""
 
     def send(self, event: Event, /) -> None:
         """Append `event`."""

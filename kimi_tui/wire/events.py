@@ -83,19 +83,19 @@ from kimi_tui.wire.why import LineReason
 ApprovalAnswer = Literal["approve", "approve_for_session", "approve_always", "run_directly", "reject"]
 """`approve_always` and `run_directly` aren't in kimi-cli. Only a front end that offers them sends them.
 
-`run_directly` discards the effects of a request that has some, and runs its command again without bounds.
+If a request has effects, `run_directly` discards them and runs the command again without a workspace.
 """
 
 
 @frozen
 class ApprovalResponse:
-    """Answer to an ApprovalRequest, or a rejection with feedback because its turn ended."""
+    """Answer to an ApprovalRequest. If the request's turn ended, a rejection with feedback."""
 
     request_id: str
     response: ApprovalAnswer
     feedback: str = ""
     edited: str | None = None
-    """With `approve`: the full text that replaces the request's proposal and is executed. Not in kimi-cli."""
+    """With `approve`: the full text to execute instead of the request's proposal. Not in kimi-cli."""
     rule: str | None = None
     """With `approve_for_session` and `approve_always`: the rule to add instead of the request's rule. Not in
     kimi-cli.
@@ -187,7 +187,7 @@ CompactionEvent = CompactionBegin | CompactionEnd
 BisectEvent = BisectProgress | BisectResult
 """Progress and result of a search for the step that changed the result of a command."""
 AttemptEvent = AttemptList | AttemptChanges
-"""State of the attempts, and what one of them changed."""
+"""State of all attempts, and the changes of one attempt."""
 Report = (
     RevertPlan
     | Comparison
@@ -201,7 +201,7 @@ Report = (
     | PlannedFileContent
     | AttemptEvent
 )
-"""Replies to commands, and results of checks. The conversation shows them, unless a dialog asked for them."""
+"""Replies to commands, and results of checks. Shown in the conversation, unless a dialog requested them."""
 Reply = (
     AgentList
     | SessionList
@@ -218,7 +218,7 @@ Reply = (
     | WindowFilling
     | UsageReport
 )
-"""Replies to commands, which don't change the session."""
+"""Replies to commands that don't change the conversation or the files."""
 ReplayBoundary = ReplayBegin | ReplayEnd
 """Begin and end of a replay."""
 
@@ -238,7 +238,7 @@ ConversationEvent = (
     | CheckpointCreated
     | Reverted
 )
-"""Events for whoever shows the conversation."""
+"""Events for views of the conversation."""
 SessionEvent = (
     ContentEvent
     | BisectResult
@@ -267,7 +267,7 @@ SessionEvent = (
     | SessionInfo
     | SnapshotProgress
 )
-"""Events for whoever tracks the state of the session."""
+"""Events for code that tracks the state of the session."""
 TimelineEvent = (
     Timeline
     | TimelineUpdate
@@ -286,10 +286,10 @@ TimelineEvent = (
     | TurnBegin
     | TurnEnd
 )
-"""Events for whoever shows the timeline and its dialogs."""
+"""Events for the timeline and its dialogs."""
 SideQuestionEvent = BtwBegin | BtwEnd
 """Side questions and their answers."""
 Event = ConversationEvent | SessionEvent | TimelineEvent | SideQuestionEvent
-"""Everything that the engine sends, except requests. A new event must belong to an audience, so that the type
-checker finds the handlers that it needs.
+"""All messages from the engine except requests. Add a new event to one of the unions above, so that the type
+checker reports missing handlers.
 """

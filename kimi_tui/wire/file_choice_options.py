@@ -11,7 +11,7 @@ _CHOICES: tuple[ConflictChoice, ...] = get_args(ConflictChoice)
 
 
 def parse_file_choices(choose: Sequence[str], hunks: Sequence[str]) -> tuple[FileChoice, ...]:
-    """Return the decisions that the values of `--choose` and `--hunks` stand for. Raises UsageError."""
+    """Return the decisions in the values of `--choose` and `--hunks`, sorted by path. Raises UsageError."""
     choices = {path: _parse_choice(name) for path, name in map(_split, choose)}
     numbers = {path: _parse_numbers(names) for path, names in map(_split, hunks)}
     return tuple(

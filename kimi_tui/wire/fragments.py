@@ -12,7 +12,7 @@ _FRAGMENTS = frozenset({TextPart, ThinkPart, ToolCallPart, ToolOutput})
 
 
 def is_fragment(message: _Message) -> bool:
-    """Return whether `message` is a part of a response or output that streams."""
+    """Return whether `message` is part of a streamed response or streamed output."""
     return type(message) in _FRAGMENTS
 
 

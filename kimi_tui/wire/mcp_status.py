@@ -24,9 +24,9 @@ class McpServerStatus:
     tools: tuple[str, ...] = ()
     """Tool names as the model sees them."""
     error: str = ""
-    """Why it isn't connected and what to do, or which of its features can't be used."""
+    """Why the server isn't connected and what to do, or which of its features are unavailable."""
     transport: str = ""
-    """stdio, http or sse; empty for an invalid config entry."""
+    """`stdio`, `http` or `sse`; empty for an invalid config entry."""
     target: str = ""
     """Command or URL."""
     title: str = ""

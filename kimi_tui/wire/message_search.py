@@ -19,26 +19,26 @@ class MessageMatch:
     time: float
     """Time of the checkpoint before the message, in seconds since the epoch; 0 if unknown."""
     speaker: Speaker
-    """Who wrote the message; a tool call belongs to the agent, its output to the tool."""
+    """Author of the message: the agent for a tool call, the tool for the call's output."""
     checkpoint: int | None = None
-    """Checkpoint before the message, on the current branch or another; None if there is none."""
+    """Checkpoint before the message, on any branch; None without such a checkpoint."""
     is_on_current_branch: bool = True
     """False if a revert or a compaction removed the message from the conversation."""
     passage: str
     """The text around the first match."""
     matches: tuple[tuple[int, int], ...] = ()
-    """Ranges of characters of `passage` that match."""
+    """Matching ranges in `passage`, as start and end offsets in characters."""
 
 
 @frozen
 class MessageMatches:
-    """Reply to SearchMessages; sent again when more has been indexed. Not in kimi-cli."""
+    """Reply to SearchMessages. Sent again after more messages are indexed. Not in kimi-cli."""
 
     text: str
     """The search text."""
     matches: tuple[MessageMatch, ...]
     """Newest first."""
     has_more: bool = False
-    """Whether there are more matches than these."""
+    """Whether there are matches beyond the limit."""
     indexed: float = 1.0
-    """Indexed part of the journals, from 0 to 1. Only this part was searched."""
+    """Indexed fraction of the journals, from 0 to 1. Only the indexed part was searched."""

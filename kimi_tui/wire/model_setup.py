@@ -1,4 +1,4 @@
-"""Connecting a model: available services and servers, and results of attempts.
+"""Connecting a model: available services and servers, and results of connection attempts.
 
 API keys are never sent back.
 """
@@ -18,14 +18,14 @@ class ModelService:
 
     name: str
     base_url: str
-    """Its default URL, or the URL that the existing key is configured for."""
+    """Default URL, or the URL that the existing key is configured for."""
     model: str
     """Default model, used to test the connection. Empty if the user must choose one."""
     key_variable: str
     key: KeyOrigin = ""
-    """Where an existing key is stored; never the key itself."""
+    """Source of an existing key, never the key itself; empty without a key."""
     title: str = ""
-    """Name for the user; empty for a well-known one."""
+    """Name shown to the user; empty for a service that the front end knows by `name`."""
 
 
 @frozen
@@ -53,7 +53,7 @@ class ModelSources:
     services: tuple[ModelService, ...] = ()
     servers: tuple[LocalServer, ...] = ()
     looking: bool = False
-    """Whether the scan of this machine is still running, after which ModelSources is sent again."""
+    """Whether the scan of this machine is still running. After the scan, ModelSources is sent again."""
 
 
 @frozen
@@ -67,7 +67,7 @@ class ConnectModel(BaseCommand):
     """Name of a service, or a name for the user's own server."""
     model: str
     api_key: str = ""
-    """Empty to use an existing key, or if none is needed. Never part of the repr."""
+    """Empty to use an existing key, or if the server needs no key. Never part of the repr."""
     base_url: str = ""
     """Empty for the service's default URL."""
     max_context_size: int = 0
@@ -80,7 +80,10 @@ class ConnectModel(BaseCommand):
 
 @frozen
 class FindModels(BaseCommand):
-    """Find available models. ModelSources is sent immediately, and again with the servers on this machine."""
+    """Find available models.
+
+    The reply is a ModelSources, followed by another one that includes the servers on this machine.
+    """
 
     scheduling = "concurrent"
 
@@ -93,10 +96,10 @@ class ModelConnected:
     model: str = ""
     """Name of the model that is now in use; empty if the attempt failed."""
     what: str = ""
-    """Why it failed, in one sentence; otherwise what was saved where."""
+    """After a failure, the cause in one sentence. Otherwise, which settings were saved and where."""
     hint: str = ""
     choices: tuple[str, ...] = field(default=())
-    """The server's models, if it doesn't have the requested one."""
+    """The server's models, if the requested model isn't among them."""
 
 
 @frozen

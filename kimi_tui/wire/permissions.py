@@ -7,8 +7,8 @@ from kimi_tui.wire.base_command import BaseCommand
 
 RuleList = Literal["allow", "ask", "deny"]
 RuleSource = Literal["mode", "session", "option", "project", "user"]
-"""`mode`: built in, or added by the permission mode. `option`: for this run. `project`, `user`: a config
-file.
+"""`mode`: built in, or added by the permission mode. `option`: a command-line option of this run. `project`,
+`user`: a config file.
 """
 
 
@@ -18,22 +18,22 @@ class PermissionRule:
 
     list: RuleList
     rule: str
-    """The rule as text; for `mode`, a description of what needs no question."""
+    """The rule as text; for `mode`, a description of the actions that need no approval."""
     source: RuleSource
     place: str = ""
     """The config file, option or permission mode."""
     line: int = 0
     """Line in the config file; 0 if unknown."""
     added: str = ""
-    """Date in ISO format on which it was added; empty if unknown."""
+    """Date in ISO format when the rule was added; empty if unknown."""
     file_changed: str = ""
     """Date in ISO format of the last change of the config file, if `added` is unknown."""
     needs_confirmation: bool = False
-    """Whether it was allowed for the session in an earlier run, and isn't in effect until confirmed."""
+    """Whether the rule is from an earlier run of the session. It has no effect until the user confirms it."""
     is_editable: bool = True
-    """Whether it can be revoked and edited here."""
+    """Whether ChangePermission can revoke or replace the rule."""
     note: str = ""
-    """What it covers that its author may not expect, or that it isn't in effect; usually empty."""
+    """Warning about an unexpected effect of the rule, or that the rule has no effect; usually empty."""
 
 
 @frozen
@@ -57,12 +57,12 @@ class ChangePermission(BaseCommand):
     place: str = ""
     """As in PermissionRule."""
     new_rule: str | None = None
-    """The rule that replaces it; None to revoke it."""
+    """The rule that replaces `rule`; None to revoke `rule`."""
 
 
 @frozen
 class ConfirmGrants(BaseCommand):
-    """Decide about rules that were allowed for the session in an earlier run.
+    """Confirm or revoke rules that were allowed for the session in an earlier run.
 
     The replies are PermissionChanged and PermissionList.
     """
@@ -70,21 +70,21 @@ class ConfirmGrants(BaseCommand):
     scheduling = "concurrent"
 
     keep: bool
-    """Whether they are in effect again. Otherwise they are revoked."""
+    """True to confirm the rules, False to revoke them."""
     rules: tuple[str, ...] | None = None
-    """The rules to decide about; None for all."""
+    """The rules to confirm or revoke; None for all."""
 
 
 @frozen
 class PermissionList:
-    """Reply to ListPermissions. Also sent at the start if grants of an earlier run need confirmation.
+    """Reply to ListPermissions. Also sent when a session opens with grants that need confirmation.
 
     Not in kimi-cli.
     """
 
     rules: tuple[PermissionRule, ...]
     is_question: bool = False
-    """Whether it's sent at the start, so that the user can confirm the session's grants."""
+    """Whether the list contains only the grants that the user must confirm, sent when the session opens."""
 
 
 @frozen
@@ -93,7 +93,7 @@ class PermissionChanged:
 
     rule: str = ""
     problem: str = ""
-    """Why nothing changed, as sentences; empty if it did."""
+    """Why nothing changed, in complete sentences; empty on success."""
 
 
 PermissionCommand = ListPermissions | ChangePermission | ConfirmGrants

@@ -38,17 +38,21 @@ class ApprovalRequest:
     subagent_type: str | None = None
     source_description: str | None = None
     rule: str | None = None
-    """The rule that `approve_always` would add; None if only a single approval is possible. Not in kimi-
-    cli.
+    """The rule that `approve_always` would add; None if a call can only be approved once.
+
+    Not in kimi-cli.
     """
     danger: str | None = None
-    """Why the call is dangerous; None if it isn't. Not in kimi-cli."""
+    """Why the call is dangerous; None for a harmless call. Not in kimi-cli."""
     reason: str | None = None
-    """Why a command is asked about before it runs; None if that isn't special. Not in kimi-cli."""
+    """Why this command needs approval before it runs. None if the reason applies to all commands.
+
+    Not in kimi-cli.
+    """
     effects: CommandEffects | None = None
-    """What the command did in a workspace, if it has run. Approval commits it. Not in kimi-cli."""
+    """Effects of a command that has run in a workspace. Approval commits them. Not in kimi-cli."""
     proposal: Proposal | None = None
-    """Text that the answer can change (`ApprovalResponse.edited`); None if it can't. Not in kimi-cli."""
+    """Text that `ApprovalResponse.edited` can replace; None if it isn't editable. Not in kimi-cli."""
 
 
 @frozen
@@ -85,7 +89,7 @@ class QuestionResponse:
     request_id: str
     answers: dict[str, str]
     unanswerable: bool = False
-    """Whether no user is present, so that asking again is useless. Not in kimi-cli."""
+    """Whether no user is present to answer. Asking again is useless. Not in kimi-cli."""
 
 
 @frozen

@@ -18,9 +18,9 @@ async def run_timeline_command(wire: Wire, command: TimelineCommand) -> Sequence
 
 
 def find_failure(events: Sequence[Outgoing]) -> Notification | None:
-    """Return why a command failed or was canceled, or None.
+    """Return the notification that explains why a command failed or was canceled; None without notifications.
 
-    This is the first error, or else the last notification.
+    This is the first error. Without errors, it is the last notification.
     """
     notifications = [event for event in events if isinstance(event, Notification)]
     last = notifications[-1] if notifications else None

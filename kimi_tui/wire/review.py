@@ -1,4 +1,4 @@
-"""Review: the changes between two checkpoints, and comments on lines, which are sent as one prompt."""
+"""Review: the changes between two checkpoints, and line comments that are sent as one prompt."""
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.wire.base_command import BaseCommand
@@ -15,10 +15,10 @@ class AddComment(BaseCommand):
     """From 1."""
     text: str
     plan: str = ""
-    """The ChangeReview in whose later state the line has this number; empty for the current files."""
+    """The ChangeReview that `line` refers to, in its later state; empty for the current files."""
     is_removed: bool = False
-    """Whether the number is that of a removed line in the earlier state of the review, by default of the
-    latest one.
+    """Whether `line` is the number of a removed line, in the earlier state of the review. If `plan` is empty,
+    this is the latest review.
     """
 
 
@@ -43,10 +43,10 @@ class RemoveComment(BaseCommand):
 
 @frozen
 class ListComments(BaseCommand):
-    """List the comments, with the lines where they are now. The reply is a CommentList."""
+    """List the comments with their current line numbers. The reply is a CommentList."""
 
     plan: str = ""
-    """The ChangeReview in whose later state the lines are numbered; empty for the current files."""
+    """Number the lines as in the later state of this ChangeReview; empty for the current files."""
 
 
 @frozen
@@ -61,8 +61,8 @@ class ReviewChanges(BaseCommand):
     scheduling = "plan"
 
     before: int | None = None
-    """The checkpoint from which changes are reviewed; None for the first one after the last review, or of the
-    session.
+    """Review changes since this checkpoint. None for the first checkpoint after the last review, or the first
+    checkpoint of the session.
     """
     after: int | None = None
     """None for the current files."""
@@ -70,10 +70,9 @@ class ReviewChanges(BaseCommand):
 
 @frozen
 class ReadPlannedFile(BaseCommand):
-    """Read the diff and the hunks of one file of a RevertPlan, ChangeReview or Comparison. The reply is a
-    PlannedFileContent.
+    """Read the diff and the hunks of one file of a RevertPlan, ChangeReview or Comparison.
 
-    They are kept until several newer ones have been sent.
+    The reply is a PlannedFileContent. Only the most recent plans, reviews and comparisons can be read.
     """
 
     scheduling = "plan"
@@ -114,13 +113,13 @@ class ReviewComment:
 
     id: int
     path: str
-    """Where the file is now."""
+    """Current path of the file."""
     line: int | None
-    """The number of the line now, from 1; None if it was changed or removed."""
+    """Current number of the line, from 1; None if the line was changed or removed."""
     removed_line: int | None = None
-    """In a review: the number of the line in the earlier state; None if it isn't there."""
+    """In a review, the number of the line in the earlier state; None if that state doesn't have the line."""
     is_removed: bool = False
-    """Whether the line was a removed one when the comment was written."""
+    """Whether the comment was written on a removed line."""
     code: str
     """The line as it was when the comment was written."""
     text: str
@@ -132,15 +131,14 @@ class CommentList:
 
     comments: tuple[ReviewComment, ...] = ()
     plan: str = ""
-    """The ChangeReview in whose later state the lines are numbered; empty for the current files."""
+    """Lines are numbered as in the later state of this ChangeReview; empty for the current files."""
 
 
 @frozen(kw_only=True)
 class ChangeReview:
     """The files that differ between two checkpoints, or a checkpoint and now. Not in kimi-cli.
 
-    A file is described by what a revert of its change does, without diff and hunks: ReadPlannedFile reads
-    those.
+    Each file is described by the effect of reverting its change. ReadPlannedFile reads the diff and hunks.
     """
 
     id: str = ""
@@ -152,9 +150,9 @@ class ChangeReview:
     viewed: tuple[str, ...] = ()
     """The paths of the files that are marked as viewed and haven't changed since."""
     note: str = ""
-    """Why there is nothing to compare, or what is missing."""
+    """Why there is nothing to compare, or which changes are missing."""
     is_read_only: bool = False
-    """Whether there can be no new comments, marks or reverts, since the session is open read-only."""
+    """Whether the session is read-only. Then comments, marks and reverts are disabled."""
 
 
 @frozen(kw_only=True)
@@ -163,7 +161,7 @@ class PlannedFileContent:
 
     plan: str
     number: int
-    """Its number in the plan, from 1."""
+    """Number of the file in the plan, from 1."""
     file: PlannedFile
     can_revert: bool = False
-    """Whether it is part of a ChangeReview of which hunks can be reverted."""
+    """Whether RevertHunks can revert hunks of the file."""

@@ -1,4 +1,4 @@
-"""A session that is open in some process of this user, as lists of running sessions show it."""
+"""Sessions that are open in any process of this user, for lists of running sessions."""
 
 from dataclasses import replace
 from typing import Any, Literal, assert_never
@@ -10,7 +10,7 @@ from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, UserRequest
 from kimi_tui.wire.turn import TurnOutcome
 
 RunningState = Literal["working", "awaiting approval", "done", "interrupted", "failed", "idle", "open"]
-"""`idle` means that no turn has run yet, `open` that the state is known to another process only."""
+"""`idle`: no turn has run yet. `open`: the session is open in another process, and its state is unknown."""
 
 
 @frozen(kw_only=True)
@@ -22,17 +22,19 @@ class RunningSession:
     work_dir: str
     state: RunningState
     since_s: float = 0.0
-    """Seconds that it has been in this state."""
+    """Time in this state, in seconds."""
     cost_usd: float | None = None
-    """Cost of the session, earlier runs included; None if the model has no price."""
+    """Cost of the session in US dollars, including earlier runs; None if the model has no price."""
     cost_today_usd: float | None = None
-    """Cost since midnight; None if the model has no price."""
+    """Cost since midnight in US dollars; None if the model has no price."""
     last_line: str = ""
     """Last line of the conversation."""
     clients: int = 0
-    """Number of clients that are attached."""
+    """Number of attached clients."""
     is_resident: bool = True
-    """Whether the resident engine runs the session, so that others can attach, answer and stop it."""
+    """Whether the resident engine runs the session. Then other clients can attach, answer requests and stop
+    the session.
+    """
     requests: tuple[dict[str, Any], ...] = ()
     """Open requests of the user, as Wire messages with their translatable texts."""
 
@@ -51,7 +53,7 @@ class RunningSession:
 
     @property
     def open_requests(self) -> tuple[UserRequest, ...]:
-        """The requests, oldest first. Those of unknown types are left out."""
+        """The open requests, oldest first. Requests of unknown types are left out."""
         return tuple(request for data in self.requests if (request := _decode_request(data)) is not None)
 
 
@@ -61,11 +63,11 @@ class RunningSessionList:
 
     sessions: tuple[RunningSession, ...] = ()
     is_engine_running: bool = False
-    """Whether the resident engine is running. If not, nothing can be done to sessions of other processes."""
+    """Whether the resident engine is running. If not, sessions of other processes can't be controlled."""
 
 
 def state_after(outcome: TurnOutcome) -> RunningState:
-    """Return the state of a session whose last turn ended that way."""
+    """Return the state of a session after a turn with this outcome."""
     match outcome:
         case "finished":
             return "done"
@@ -84,9 +86,9 @@ def encode_request(request: UserRequest) -> dict[str, Any]:
 
 
 def cost_on(today: str, *, day: str, day_cost_usd: float, cost_usd: float | None) -> float | None:
-    """Return the cost of a session on `today`, an ISO date. `day` and `day_cost_usd` are its last day's.
+    """Return the cost of a session on `today` in US dollars; None if the session has no cost.
 
-    None if the session has no cost at all.
+    `day` is the last day with a cost, `day_cost_usd` the cost on that day. Days are ISO dates.
     """
     if cost_usd is None:
         return None

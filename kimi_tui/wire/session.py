@@ -21,8 +21,10 @@ class MCPLoadingEnd:
 
 
 CacheMissCause = Literal["model", "thinking", "tools", "conversation", "idle", "server"]
-"""What changed since the request before: the model, its thinking level, the system prompt or tools, or the
-conversation (a revert or a compaction). `idle`: more than five minutes passed. `server`: nothing changed.
+"""Cause of a cache miss: a change since the previous request, or another reason.
+
+`tools`: the system prompt or the tools changed. `conversation`: a revert or a compaction changed the
+conversation. `idle`: more than five minutes passed. `server`: nothing changed.
 """
 
 
@@ -46,13 +48,13 @@ class StatusUpdate:
     token_usage: TokenUsage | None = None
     """Usage of the step that just ended."""
     message_id: str | None = None
-    """Id of that step's response."""
+    """Id of the response of the step that just ended."""
     plan_mode: bool | None = None
     mcp_status: McpStatus | None = None
     session_usage: TokenUsage | None = None
     """Total usage of the session. Not in kimi-cli."""
     cache_miss: CacheMiss | None = None
-    """The cache miss of the step that just ended, if it was one. Not in kimi-cli."""
+    """Cache miss of the step that just ended, if any. Not in kimi-cli."""
 
 
 @frozen
@@ -63,7 +65,7 @@ class CostUpdate:
     day: str = ""
     """Local date of the last model call with a price, in ISO format; empty if unknown."""
     day_cost_usd: float = 0.0
-    """Cost of the session's model calls on `day`."""
+    """Cost of the session's model calls on `day`, in US dollars."""
 
 
 @frozen
@@ -76,9 +78,9 @@ class SlashCommandInfo:
     takes_turn: bool = False
     """Whether the command runs as a turn, with TurnBegin and TurnEnd."""
     argument: str = ""
-    """Name of its argument, in brackets if optional; empty if it has none."""
+    """Name of the argument, in brackets if optional; empty for a command without an argument."""
     completes: bool = False
-    """Whether CompleteArgument supports it."""
+    """Whether CompleteArgument supports the command."""
 
 
 @frozen(kw_only=True)
@@ -86,11 +88,11 @@ class ModelDetails:
     """A configured model. Not in kimi-cli."""
 
     name: str
-    """Name under `[models]`, as SetModel takes it."""
+    """Name under `[models]`, for SetModel."""
     model: str
-    """Name on its server."""
+    """The model's name on its server."""
     provider: str
-    """Name of its provider under `[providers]`."""
+    """Name of the model's provider under `[providers]`."""
     max_context_size: int
     """Context window in tokens."""
     input_price: float | None = None
@@ -99,9 +101,9 @@ class ModelDetails:
     """US dollars per million output tokens; None if unknown."""
     capabilities: tuple[str, ...] = ()
     thinking_levels: tuple[ThinkingEffort, ...] = ()
-    """Thinking efforts that it has; empty if it can't think."""
+    """Supported thinking efforts; empty for a model that can't think."""
     display_name: str = ""
-    """Name to show, if it isn't `name`."""
+    """Name to show instead of `name`; empty to show `name`."""
 
     @property
     def label(self) -> str:
@@ -136,9 +138,9 @@ class SessionInfo:
     thinking_effort: ThinkingEffort = "off"
     """Thinking effort that the model uses."""
     thinking_levels: tuple[ThinkingEffort, ...] = ()
-    """Thinking efforts that the model has; empty if it can't think."""
+    """Thinking efforts that the model supports; empty for a model that can't think."""
     tools: tuple[str, ...] = ()
-    """The agent's own tools, without those of a client."""
+    """The agent's own tools, without a client's tools."""
     recording: str = ""
     """Path of the recording of Wire messages."""
     hooks: dict[str, int] = field(default_factory=dict)
@@ -147,7 +149,7 @@ class SessionInfo:
     in_use: bool = False
     """Whether another process is writing to this read-only session."""
     resident: bool = False
-    """Whether the session continues in the resident engine when its front ends leave."""
+    """Whether the session continues in the resident engine after all front ends detach."""
 
     @property
     def model_label(self) -> str:
@@ -159,7 +161,7 @@ class SessionInfo:
         return next((it for it in self.slash_commands if name in (it.name, *it.aliases)), None)
 
     def parse_command(self, user_input: UserInput) -> SlashCommandInfo | None:
-        """Return the engine's command in `user_input`; None for other text, which is for the model."""
+        """Return the engine's command in `user_input`; None for a message to the model."""
         if not isinstance(user_input, str) or not user_input.startswith("/"):
             return None
         parts = user_input[1:].split(maxsplit=1)
@@ -190,4 +192,4 @@ class SnapshotProgress:
     total: int | None = None
     """None while unknown."""
     delays: str = ""
-    """Tool that is waiting for the scan."""
+    """Tool that is waiting for the scan; empty if none is waiting."""

@@ -14,14 +14,14 @@ class SessionListItem:
     work_dir: str
     """Working directory; empty if unknown."""
     updated: float
-    """Time of last use in seconds since the epoch."""
+    """Time of last use, in seconds since the epoch."""
     snippet: str = ""
-    """Excerpt around the match of the search text."""
+    """Excerpt around the first match; empty without a search text."""
 
 
 @frozen
 class SessionList:
-    """Reply to ListSessions, also sent after a session was renamed or deleted. Not in kimi-cli."""
+    """Reply to ListSessions, RenameSession and DeleteSession. Not in kimi-cli."""
 
     sessions: tuple[SessionListItem, ...]
     """Last used first. Includes the open session once it has messages."""
@@ -43,9 +43,9 @@ class SessionPreview:
 
     id: str
     said: tuple[SessionExcerpt, ...]
-    """Messages, oldest first; empty if there are none."""
+    """Messages, oldest first; empty without messages."""
     changed_files: tuple[str, ...] = ()
-    """Files that the agent or the user changed, the last one first."""
+    """Files that the agent or the user changed, most recently changed first."""
     more_files: int = 0
     """Number of changed files that aren't listed."""
     added_lines: int = 0

@@ -6,7 +6,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.wire.base_command import BaseCommand
 
 SettingKind = Literal["switch", "choice", "integer", "number", "text", "list", "secret", "table"]
-"""How a value is edited. Secrets are never sent or accepted here; a table is edited in the file."""
+"""How a value is edited. A `secret` is never sent or accepted. A `table` can only be edited in the file."""
 SettingOrigin = Literal["default", "user", "project", "environment", "option"]
 
 
@@ -46,7 +46,7 @@ class ChangeSetting(BaseCommand):
 
     key: str
     value: str | None
-    """As in `Setting.value`; None removes it from the file."""
+    """As in `Setting.value`; None removes the setting from the file."""
 
 
 @frozen
@@ -64,9 +64,9 @@ class SettingChanged:
 
     key: str
     problem: str = ""
-    """Why the value is invalid, as sentences; empty if it was written."""
+    """Why the value is invalid, in complete sentences; empty if the value was written."""
     overruled_by: str = ""
-    """Source that overrides the file here, so that the new value has no effect in this session."""
+    """Source that overrides the user's file. Then the new value has no effect in this session."""
 
 
 SettingsCommand = ListSettings | ChangeSetting

@@ -12,22 +12,21 @@ RevertReason = Literal["user", "dmail", "undo", "redo", "switch", "compaction", 
 """Why the conversation or the files were reverted. `adopt`: changes of attempts were made to the files."""
 RevertScope = Literal["both", "conversation", "files", "turn"]
 """What is reverted. `turn` reverts only the file changes of one turn or step, on any branch. Later changes
-and
-the conversation are unchanged.
+and the conversation stay unchanged.
 """
 PlannedAction = Literal["restore", "delete", "recreate", "rename", "merge", "conflict", "keep", "not covered"]
 """`rename`: a file or directory that the agent renamed gets its old name back, with its current content."""
 WhoChanged = Literal[
     "agent", "you", "both", "another session", "agent and another session", "agent or another session", ""
 ]
-"""`agent or another session`: a scan found the change after commands of both ran at the same time."""
+"""`agent or another session`: commands of both ran at the same time, then a scan found the change."""
 ConflictChoice = Literal["mine", "checkpoint", "both", "merge"]
-"""What is done to a file that both the agent and the user changed.
+"""How a revert changes a file that both the agent and the user changed.
 
 - `mine`: keep the current content
 - `checkpoint`: restore the content at the checkpoint
 - `both`: like `merge`, but where the changes overlap, keep the current lines, followed by the earlier ones
-- `merge`: remove only the agent's lines, restore those it removed, and keep the user's
+- `merge`: remove only the agent's lines, restore lines that the agent removed, and keep the user's lines
 """
 
 
@@ -47,7 +46,7 @@ class FileChanges:
     added_lines: int = 0
     removed_lines: int = 0
     coverage: str = ""
-    """Which changes aren't covered and why; empty if all are covered."""
+    """Which changes aren't covered and why; empty if all changes are covered."""
     yours: int = 0
     """Number of files changed while no tool was running: by the user or another program."""
     paths: tuple[str, ...] = ()
@@ -64,7 +63,7 @@ class CheckpointCreated:
     label: str
     parent: str | None = None
     files: FileChanges | None = None
-    """File changes since the previous checkpoint; None if unknown or not known yet."""
+    """File changes since the previous checkpoint; None while unknown."""
     time: float = 0.0
     """Seconds since the epoch."""
     tokens: int = 0
@@ -74,8 +73,8 @@ class CheckpointCreated:
 class Reverted:
     """The conversation was reverted to another checkpoint.
 
-    `branch` is the rotated journal with the previous branch. After an undo, a redo or a switch of branches, a
-    ReplayBegin with `anew` follows with the restored branch.
+    `branch` is the number of the rotated journal that contains the previous branch. After an undo, a redo or
+    a switch of branches, the restored branch is replayed, starting with a ReplayBegin with `anew`.
     """
 
     to: int
@@ -85,17 +84,17 @@ class Reverted:
     files: tuple[str, ...] = ()
     """Files that changed on disk."""
     scope: RevertScope | None = None
-    """What was reverted. With `files` and `turn` the conversation is unchanged. None if there was no
+    """What was reverted. With `files` and `turn`, the conversation is unchanged. None if `reason` allows no
     choice.
     """
     prompt: UserInput | None = None
-    """The user's message after that checkpoint, to be edited and sent again."""
+    """The user's message after the checkpoint `to`, to be edited and sent again."""
     note: str = ""
     """The user's note for the model."""
     kept: tuple[str, ...] = ()
     """Files of the plan that are unchanged: kept, in conflict, or not selected."""
     saved: tuple[str, ...] = ()
-    """Files of which a version of the user's was replaced. The checkpoint `from_` contains it."""
+    """Files with changes by the user that were replaced. The checkpoint `from_` contains these versions."""
 
 
 @frozen
@@ -103,24 +102,24 @@ class PlannedHunk:
     """A part of the change of a file that can be included or excluded: a run of changed lines."""
 
     id: str
-    """Depends only on the changed lines, so a later plan has the same one if the lines are the same."""
+    """Depends only on the changed lines: a later plan with the same changed lines has the same id."""
     added: int
     removed: int
     diff: DiffBlock
-    """The changed lines with up to three unchanged ones before and after them."""
+    """The changed lines with up to three unchanged lines before and after."""
 
 
 @frozen
 class PlannedChoice:
-    """One of the things that can be done to a file that both the agent and the user changed."""
+    """An option for a file that both the agent and the user changed."""
 
     choice: ConflictChoice
     added: int = 0
     removed: int = 0
     hunks: tuple[PlannedHunk, ...] = ()
-    """The parts of the change from the current content; empty if it can't be shown by lines."""
+    """The parts of the change from the current content; empty if the change can't be shown by lines."""
     action: PlannedAction = "keep"
-    """What the choice does to the file."""
+    """Action of this choice on the file."""
 
 
 @frozen
@@ -130,7 +129,7 @@ class FileChoice:
     path: str
     """The path as named in the plan."""
     choice: ConflictChoice | None = None
-    """One of the file's `choices`. None for the change that selecting the file makes."""
+    """One of the file's `choices`. None for the plan's default change."""
     hunks: tuple[str, ...] | None = None
     """The ids of the hunks to apply, or their numbers in the plan, from 1; None for all. An empty tuple
     changes nothing.
@@ -138,16 +137,16 @@ class FileChoice:
 
     @property
     def keeps_file(self) -> bool:
-        """Whether the file isn't changed."""
+        """Whether the decision leaves the file unchanged."""
         return self.choice == "mine" or self.hunks == ()
 
 
 @frozen
 class PlannedFile:
-    """What a revert would do to a file."""
+    """Effect of a planned revert on a file."""
 
     path: str
-    """Different for each file: bytes that aren't UTF-8 and control characters are escaped, as in `\\xE9`. A
+    """Unique in the plan. Bytes that aren't UTF-8 and control characters are escaped, as in `\\xE9`. A
     directory's path ends in a slash.
     """
     action: PlannedAction
@@ -155,46 +154,46 @@ class PlannedFile:
     """Lines added to the current content."""
     removed: int = 0
     ticked: bool = True
-    """Whether it is selected by default. Files that aren't covered can't be selected."""
+    """Whether the file is selected by default. Files that aren't covered can't be selected."""
     note: str = ""
     diff: DiffBlock | None = None
-    """Difference from the current content; None if it can't be shown by lines."""
+    """Difference from the current content; None if the difference can't be shown by lines."""
     by: WhoChanged = ""
-    """Who changed the file since then; empty if unknown."""
+    """Who changed the file since the checkpoint; empty if unknown."""
     no_diff: str = ""
-    """Why there is no `diff`, if the action doesn't show it."""
+    """Why there is no `diff`, if the action doesn't make this clear."""
     hunks: tuple[PlannedHunk, ...] = ()
-    """The parts of the change. Empty if it can't be shown by lines, and for a file with `choices`, which have
-    hunks of their own.
+    """The parts of the change. Empty if the change can't be shown by lines. If the file has `choices`, each
+    choice has its own hunks instead.
     """
     choices: tuple[PlannedChoice, ...] = ()
-    """What can be done if both the agent and the user changed the file; empty for other files."""
+    """Options for a file that both the agent and the user changed; empty for other files."""
     choice: ConflictChoice | None = None
-    """The one of `choices` that is the default."""
+    """The default among `choices`."""
     renamed_to: str = ""
-    """The old name that the file or directory gets back, whatever the action is; empty if there is none."""
+    """The old name that the file or directory gets back, with any action; empty if it isn't renamed."""
     is_on_request: bool = False
-    """Whether its diff and hunks are missing because they are sent only on request, by ReadPlannedFile."""
+    """Whether the diff and hunks are left out. ReadPlannedFile requests them."""
     is_saved: bool = False
-    """Whether the current content has changes by the user that can be replaced. The checkpoint `saved_in`
-    of the plan then contains it.
+    """Whether the revert can replace changes by the user. Then the plan's checkpoint `saved_in` contains the
+    current content.
     """
 
     @property
     def names(self) -> str:
-        """The path, and the one that it gets, if it is renamed."""
+        """The path, followed by the new path if the file is renamed."""
         return f"{self.path} → {self.renamed_to}" if self.renamed_to else self.path
 
 
 @frozen
 class RevertPlan:
-    """What a revert, undo, redo or switch would do. Nothing has been changed yet."""
+    """Preview of a revert, undo, redo or branch switch. Nothing has changed yet."""
 
     to: int
     reason: RevertReason
     files: tuple[PlannedFile, ...] = ()
     commands: tuple[str, ...] = ()
-    """Shell commands run since then. Their effects outside of covered files can't be reverted."""
+    """Shell commands run since the checkpoint. Their effects outside of covered files can't be reverted."""
     note: str = ""
     """Why there is no plan for the files, or other remarks."""
     scope: RevertScope = "both"
@@ -203,18 +202,18 @@ class RevertPlan:
     turns: int = 0
     """Number of the user's messages that would leave the current branch."""
     remarks: tuple[str, ...] = ()
-    """What the user should know besides, such as changes that the revert doesn't affect."""
+    """Further information for the user, such as changes that the revert doesn't affect."""
     id: str = ""
     """Names the plan in ReadPlannedFile; empty without files."""
     saved_in: int | None = None
-    """The checkpoint of the current state, which the revert creates first. It gets a higher number if there
-    are other checkpoints before that. None without files.
+    """Expected id of the checkpoint of the current state, which the revert creates first. The id is higher if
+    other checkpoints are created before the revert. None without files.
     """
 
 
 @frozen
 class TimelineNode:
-    """A checkpoint on any branch, and what happened between it and the next checkpoint on its branch."""
+    """A checkpoint on any branch, and the changes up to the next checkpoint on its branch."""
 
     id: int
     uid: str
@@ -224,7 +223,7 @@ class TimelineNode:
     parent: str | None = None
     """The uid of the parent checkpoint; None for the first one, or if the parent is lost."""
     branch: int | None = None
-    """Its branch, the newest if it is on several; None if it is on the current branch."""
+    """The newest branch that contains the checkpoint; None if it is on the current branch."""
     name: str = ""
     """Name given by the user."""
     time: float = 0.0
@@ -235,11 +234,11 @@ class TimelineNode:
     tools: tuple[str, ...] = ()
     """Tools called before the next checkpoint, in order."""
     shell: bool = False
-    """Whether a shell command is among them, whose effects outside of covered files can't be reverted."""
+    """Whether `tools` include a shell command. Its effects outside of covered files can't be reverted."""
     problem: str = ""
-    """Why its files can't be restored; empty if they can."""
+    """Why the files at the checkpoint can't be restored; empty if they can."""
     check: StepCheck | None = None
-    """The check with the files as they were before the next checkpoint; None if it didn't run."""
+    """The check of the files just before the next checkpoint; None if it didn't run."""
 
 
 @frozen
@@ -248,21 +247,21 @@ class TimelineBranch:
 
     number: int
     left: float
-    """Time when it was left, in seconds since the epoch."""
+    """Time when the branch was left, in seconds since the epoch."""
     reason: RevertReason | None = None
-    """Why it was left; None if unknown."""
+    """Why the branch was left; None if unknown."""
     to: int | None = None
     """The checkpoint that the conversation was reverted to."""
     tip: str | None = None
-    """The uid of its last checkpoint."""
+    """The uid of the branch's last checkpoint."""
     messages: int = 0
 
 
 @frozen
 class Timeline:
-    """The whole tree: the reply to ShowTimeline, then also sent after each revert, compaction and clear.
+    """The whole tree of checkpoints: the reply to ShowTimeline.
 
-    Changes in between are sent as TimelineUpdates.
+    Sent again after each revert, compaction and clear. Other changes are sent as TimelineUpdates.
     """
 
     nodes: tuple[TimelineNode, ...] = ()
@@ -275,9 +274,9 @@ class Timeline:
     """Short description of what an undo would do; empty if there is nothing to undo."""
     redo: str = ""
     older: int = 0
-    """Number of checkpoints on the current branch before the first of `nodes`, if ShowTimeline requested only
-    the
-    newest ones. `branches` is empty then. 0 if this is the whole tree.
+    """Number of checkpoints on the current branch before the first of `nodes`. 0 if this is the whole tree.
+
+    If ShowTimeline requested only the newest checkpoints, `branches` is empty.
     """
 
 
@@ -295,9 +294,9 @@ class BranchContent:
 
     branch: int
     events: tuple[WireEnvelope, ...] = ()
-    """Starts at its first checkpoint that isn't on the current branch."""
+    """Events from the branch's first checkpoint that isn't on the current branch."""
     since: str | None = None
-    """The uid of the last checkpoint on the current branch; None if there is none."""
+    """The uid of the last checkpoint that the branch shares with the current branch; None without one."""
     summary: str = ""
     """The summary that replaced the branch, if it was left by a compaction."""
 
@@ -311,13 +310,13 @@ class ComparedFile:
     added: int = 0
     removed: int = 0
     diff: DiffBlock | None = None
-    """None if it is too long or can't be shown by lines."""
+    """None if the difference is too long or can't be shown by lines."""
     note: str = ""
     by: WhoChanged = ""
     no_diff: str = ""
-    """Why there is no `diff`, if the change doesn't show it."""
+    """Why there is no `diff`, if `change` doesn't make this clear."""
     is_on_request: bool = False
-    """Whether its diff is missing because it is sent only on request, by ReadPlannedFile."""
+    """Whether the diff is left out. ReadPlannedFile requests it."""
 
 
 @frozen
@@ -329,7 +328,7 @@ class Comparison:
     """None for the current files."""
     files: tuple[ComparedFile, ...] = ()
     note: str = ""
-    """Why there is nothing to compare, or what isn't covered."""
+    """Why there is nothing to compare, or which changes aren't covered."""
     id: str = ""
     """Names the comparison in ReadPlannedFile; empty if no diff is sent on request."""
 
@@ -354,4 +353,4 @@ class SessionForked:
     session_id: str
     title: str
     at: int | None = None
-    """The checkpoint it was forked from; None for the end of the current branch."""
+    """The checkpoint that the new session was forked from; None for the end of the current branch."""

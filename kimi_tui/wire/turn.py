@@ -45,7 +45,7 @@ class TurnEnd:
     steps: int = 0
     failure: TurnFailure | None = None
     files: tuple[str, ...] = ()
-    """Files that tools changed since the previous turn ended, as far as they are covered by snapshots."""
+    """Files that tools changed since the previous turn ended. Lists only files covered by snapshots."""
 
 
 @frozen
@@ -74,15 +74,15 @@ class StepRetry:
 
 @frozen
 class ToolReturn:
-    """Result of a tool. `output` is for the model, `message` a note about it, `display` for the user."""
+    """Result of a tool: `output` for the model, `message` as a note on the output, `display` for the user."""
 
     is_error: bool = False
     output: str | tuple[ContentPart, ...] = ""
     message: str = ""
     display: tuple[DisplayBlock, ...] = ()
     extras: dict[str, Any] | None = None
-    """`{"rejected": True}` if the call wasn't allowed, `{"not_run": True}` if it ended before it began,
-    because of an interrupt or another rejected call. Not in kimi-cli.
+    """`{"rejected": True}`: the call wasn't allowed. `{"not_run": True}`: the call never ran, because of an
+    interrupt or another rejected call. Not in kimi-cli.
     """
 
     @property
@@ -92,7 +92,7 @@ class ToolReturn:
 
     @property
     def was_not_run(self) -> bool:
-        """Whether the call ended before it began, without being rejected itself."""
+        """Whether the call never ran, but wasn't rejected."""
         return bool((self.extras or {}).get("not_run"))
 
 
@@ -106,7 +106,7 @@ class ToolResult:
 
 @frozen
 class ToolOutput:
-    """Live output of a running tool. The result contains everything relevant. Not in kimi-cli."""
+    """Live output of a running tool. The tool's result repeats all relevant output. Not in kimi-cli."""
 
     tool_call_id: str
     text: str

@@ -20,7 +20,9 @@ class UsageReport:
     """Reply to `/cost`. Not in kimi-cli."""
 
     models: tuple[ModelUsage, ...]
-    """In the order of their first call. Calls before kimi-tui counted by model are only in the totals."""
+    """In the order of each model's first call. Calls from before usage was counted by model are only in the
+    totals.
+    """
     usage: TokenUsage
     """Usage of all calls in all runs of the session."""
     cost_usd: float | None = None

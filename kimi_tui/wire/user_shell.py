@@ -7,16 +7,16 @@ from kimi_tui.base.frozen import frozen
 class ShellCommandBegin:
     """A shell command of the user has started. Not in kimi-cli.
 
-    Its output is sent as ToolOutput with this id and its end as ShellCommandEnd. Both can be sent at any
-    time, also within a turn.
+    The command's output is sent as ToolOutput with this id, and its end as ShellCommandEnd. Both can be sent
+    at any time, even during a turn.
     """
 
     id: str
     command: str
     work_dir: str
-    """Directory that it starts in."""
+    """Directory in which the command starts."""
     on_terminal: bool = False
-    """Whether it uses the terminal. Then its output isn't captured."""
+    """Whether the command uses the terminal. Then its output isn't captured."""
 
 
 @frozen
@@ -25,10 +25,10 @@ class ShellCommandEnd:
 
     id: str
     status: int
-    """Exit status; negative for the signal that ended it."""
+    """Exit status. If a signal ended the command, the negative signal number."""
     output: str
-    """Its output, with the middle removed if it is very long."""
+    """The command's output. If it is very long, the middle is removed."""
     work_dir: str
     """Directory in which the next command starts."""
     stopped: bool = False
-    """Whether the user stopped it."""
+    """Whether the user stopped the command."""

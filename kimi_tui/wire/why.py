@@ -6,8 +6,8 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.wire.base_command import BaseCommand
 
 LineAuthor = Literal["agent", "you", "agent or you", "unknown"]
-"""`agent or you`: a scan found the change after a command of the agent, so that you may have made it as well.
-`unknown`: the stored history begins later, or the change isn't in it yet.
+"""`agent or you`: a scan found the change after a command of the agent, but you may also have made it.
+`unknown`: the change is older than the stored history, or hasn't been stored yet.
 """
 
 
@@ -27,7 +27,7 @@ class ExplainLine(BaseCommand):
 class LineReason:
     """Who wrote a line, when, and for which prompt. Not in kimi-cli.
 
-    Texts of the conversation are empty if they are unknown, or if the agent didn't write the line.
+    Texts from the conversation are empty if unknown, or if the agent didn't write the line.
     """
 
     path: str
@@ -35,31 +35,31 @@ class LineReason:
     text: str
     by: LineAuthor
     note: str = ""
-    """What is special about it, such as that it was there before the first file snapshot."""
+    """Additional information, such as that the line existed before the first file snapshot."""
     time: float = 0.0
     """When the change was recorded, in seconds since the epoch; 0 if unknown."""
     session_id: str = ""
-    """The session whose agent wrote it."""
+    """The session in which the agent wrote the line."""
     session_title: str = ""
     is_other_session: bool = False
-    """Whether that is another session than the one that is open."""
+    """Whether `session_id` isn't the open session."""
     checkpoint: int | None = None
-    """The checkpoint before the step that wrote it: a revert there removes it."""
+    """The checkpoint before the step that wrote the line. A revert to this checkpoint removes the line."""
     branch: int | None = None
-    """The branch of that checkpoint; None if it is on the current branch."""
+    """The branch of `checkpoint`; None for the current branch."""
     step: str = ""
-    """What the step did, in one line."""
+    """Description of the step, in one line."""
     prompt: str = ""
     """The user's message of the turn."""
     agent: str = ""
-    """The id of the sub-agent that wrote it; empty for the main agent."""
+    """The id of the sub-agent that wrote the line; empty for the main agent."""
     tool: str = ""
     command: str = ""
-    """The shell command, if one wrote it."""
+    """The shell command that wrote the line, if any."""
     reasoning: str = ""
-    """What the model thought in that step."""
+    """The model's thinking in the step."""
     response: str = ""
-    """What the model said in that step."""
+    """The model's response in the step."""
     model: str = ""
     cost_usd: float | None = None
-    """Cost of the step's response."""
+    """Cost of the step's response, in US dollars."""

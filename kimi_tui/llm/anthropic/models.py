@@ -1,8 +1,8 @@
 """Claude models: thinking parameters and output limits of each generation.
 
-Source: Anthropic's documentation on extended thinking. Models up to 4.5 take a token budget, models from 4.6
-on use adaptive thinking with an effort. Models up to 4.8 think on request; from 5 on they think by default,
-and some can't be stopped from thinking.
+Source: Anthropic's documentation on extended thinking. Models up to 4.5 take a token budget. Models from 4.6
+use adaptive thinking with an effort. Models up to 4.8 think on request. Models from 5 think by default, and
+some can't stop thinking.
 """
 
 import re
@@ -22,8 +22,9 @@ _THINKS_BETWEEN_TOOLS = {("sonnet", (5, 5))}
 
 @dataclass(frozen=True, slots=True)
 class ClaudeModel:
-    """A model's family and version, parsed from its name. `version` is (0, 0) for other models with
-    Claude's API.
+    """A model's family and version, parsed from its name.
+
+    `version` is (0, 0) for other models with Claude's API.
     """
 
     family: str
@@ -55,8 +56,9 @@ class ClaudeModel:
 
     @property
     def thinking_levels(self) -> tuple[ThinkingEffort, ...]:
-        """Thinking levels of a model that can think. `off` is one if the model then thinks less than with
-        `low`.
+        """Thinking levels of a model that can think.
+
+        Includes `off` if the model thinks less with `off` than with `low`.
         """
         model = (self.family, self.version)
         can_stop = (
@@ -67,7 +69,7 @@ class ClaudeModel:
     def thinking_fields(
         self, effort: ThinkingEffort | None, output_limit: int, capabilities: frozenset[str]
     ) -> dict[str, Any]:
-        """Return the request fields for thinking with `effort`. Without any, the model uses its default."""
+        """Return the request fields for thinking with `effort`; empty to use the model's default."""
         if effort is None or not capabilities & {"thinking", "always_thinking"}:
             return {}
         if effort == "off":

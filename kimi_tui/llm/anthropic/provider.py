@@ -56,7 +56,7 @@ class AnthropicMessagesProvider:
         return self._settings.model
 
     def with_thinking(self, effort: ThinkingEffort) -> "AnthropicMessagesProvider":
-        """Return a provider with another effort that shares this one's connections."""
+        """Return a provider with another effort that shares this provider's connections."""
         return AnthropicMessagesProvider(self._settings, effort=effort, connection=self._connection)
 
     async def generate(
@@ -95,9 +95,9 @@ class AnthropicMessagesProvider:
 class AnthropicConnection:
     """Connections to a server, and the thinking signatures that it rejected.
 
-    A signature is tied to a model, an account and a conversation, so it may be rejected after a change of
-    model or a compaction. The request is then repeated without the thinking, and later requests omit it as
-    well.
+    A signature is tied to a model, an account and a conversation. After a change of model or a compaction,
+    the server may reject the signature. Then the request is repeated without the thinking, and later requests
+    also omit this thinking.
     """
 
     def __init__(self, settings: ProviderSettings) -> None:
@@ -168,7 +168,7 @@ class AnthropicConnection:
 
     @property
     def _is_anthropic(self) -> bool:
-        """Whether the server is Anthropic's own. Others may only support the older key header."""
+        """Whether the server is Anthropic's own. Other servers may only support the older key header."""
         return self.endpoint.host.endswith("anthropic.com")
 
     def create_client(self) -> "anthropic.AsyncAnthropic":

@@ -1,7 +1,7 @@
 """Encoder of conversations as messages of Anthropic's API.
 
-The encoding of a message depends only on it and the messages before it, so each request extends the previous
-one. Only the cache markers move.
+The encoding of a message depends only on this message and earlier messages, so each request extends the
+previous request. Only the cache markers move.
 """
 
 from collections.abc import Collection, Sequence
@@ -29,15 +29,15 @@ REDACTED = "redacted:"
 _IDS = ToolCallIdRule(safe_chars_only=True, unique=True)
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 _CACHED_TURNS = 2
-"""Number of user messages with a cache marker. The last marker writes the cache. The one before it reads
-what the previous step wrote, however many blocks the last message has.
+"""Number of user messages with a cache marker. The last marker writes the cache. The marker before it reads
+the cache of the previous step, even if the last message has many blocks.
 """
 
 _OMITTED_NOTE = system_note("Earlier messages were omitted.")
 
 
 class TurnStyle(NamedTuple):
-    """Everything other than the conversation that the encoding depends on."""
+    """The settings that affect the encoding."""
 
     rejected_signatures: frozenset[str] = frozenset()
     """Signatures of thinking that the server rejected."""
@@ -50,16 +50,16 @@ class TurnStyle(NamedTuple):
 class TurnMessages:
     """Encodes a conversation as alternating user and assistant messages, starting with a user message.
 
-    Tool results are in the user message after their calls, before its other content. Thinking is sent back
-    only with its signature, unless the server rejected it. Empty texts and messages are omitted. The last
-    user messages have a cache marker.
+    Tool results come first in the user message after their calls. Thinking is sent back only with a signature
+    that the server hasn't rejected. Empty texts and messages are omitted. The last user messages have a cache
+    marker.
     """
 
     def __init__(self, style: TurnStyle = TurnStyle()) -> None:
         self._rejected_signatures = style.rejected_signatures
         self._ids = ToolCallIdMap(_IDS)
         self._last: list[dict[str, Any]] = []
-        """Messages from the first cache marker on."""
+        """Messages starting with the first cache marker."""
 
     @property
     def leading_messages(self) -> list[dict[str, Any]]:
@@ -124,9 +124,9 @@ def collect_signatures(history: Sequence[Message]) -> set[str]:
 
 
 def last_response_starts_with_thinking(last_messages: Sequence[dict[str, Any]]) -> bool:
-    """Return whether thinking with a budget is allowed.
+    """Return whether the API allows thinking with a budget.
 
-    Within a turn of tool calls, it requires that the previous response started with thinking.
+    Within a turn of tool calls, the previous response must have started with thinking.
     """
     last = next((message for message in reversed(last_messages) if message["role"] == "assistant"), None)
     if last is None or last_messages[-1]["content"][0]["type"] != "tool_result":

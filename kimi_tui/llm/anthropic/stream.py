@@ -23,7 +23,7 @@ _NOTHING: tuple[StreamPart, ...] = ()
 class _PartialMessagesCall:
     id: str
     input: dict[str, Any]
-    """Arguments that arrived with the call itself. Fragments that follow replace them."""
+    """Arguments that arrived with the start of the call. Later fragments replace them."""
     fragments: list[str] = field(default_factory=list)
 
     @property
@@ -37,7 +37,7 @@ class _PartialMessagesCall:
 class MessagesStream:
     """Parses one response.
 
-    It's complete with a stop reason, or if it has tool calls whose arguments are all complete.
+    A response is complete with a stop reason, or if it has tool calls and all their arguments are complete.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -45,9 +45,9 @@ class MessagesStream:
         self._calls: list[_PartialMessagesCall] = []
         self._by_index: dict[int, _PartialMessagesCall] = {}
         self._ignored: set[int] = set()
-        """Indexes of blocks of other kinds, such as calls of the server's own tools."""
+        """Indexes of blocks to ignore, such as calls of the server's own tools."""
         self._is_ignoring = False
-        """Whether the last block is of another kind."""
+        """Whether to ignore the last block."""
         self._signature = ""
         self._has_output = False
         self._stop_reason = ""
@@ -65,7 +65,7 @@ class MessagesStream:
         return self._is_over
 
     def parse_event(self, payload: dict[str, Any]) -> Sequence[StreamPart]:
-        """Return the parts of an event. Unknown events and pings have none."""
+        """Return the parts of an event. Unknown events and pings have no parts."""
         match payload.get("type"):
             case "content_block_delta":
                 parts = self._parse_delta(payload.get("delta"), payload.get("index"))
@@ -118,9 +118,9 @@ class MessagesStream:
         )
 
     def finish(self, *, was_ended: bool) -> Sequence[StreamPart]:
-        """Return the last signature, and whether the response is cut off.
+        """Return the last parts: a pending signature, and OutputLimitReached if the response was cut off.
 
-        Raises if the response is empty, declined or incomplete.
+        Raises ChatProviderError if the response is empty, declined or incomplete.
         """
         if self._stop_reason == "refusal":
             raise errors.response_declined(self._endpoint)
@@ -203,7 +203,7 @@ class MessagesStream:
     def _close_block(self) -> Sequence[StreamPart]:
         """Return the signature or arguments that the end of a block completes.
 
-        Servers may omit the end; then the next block implies it.
+        If the server omits the end of a block, the start of the next block ends it.
         """
         parts: list[StreamPart] = []
         if self._signature:

@@ -32,7 +32,7 @@ class DemoRead:
 
 @frozen
 class DemoEdit:
-    """Replace `old`, which occurs once in the file."""
+    """Replace the single occurrence of `old` in the file."""
 
     path: str
     old: str
@@ -109,12 +109,12 @@ class DemoRequestPart:
     """One action of a request."""
 
     text: str
-    """As the user wrote it."""
+    """The action as the user wrote it."""
     action: DemoAction
 
 
 def parse_request(text: str) -> tuple[DemoRequestPart, ...]:
-    """Return the parts of a request, or an empty tuple if it isn't in this grammar."""
+    """Return the parts of a request; empty if the request doesn't match the grammar."""
     text = _PLEASE.sub("", text.strip())
     if not _VERB.match(text):
         return ()
@@ -145,7 +145,7 @@ _MARK = re.compile(r"^\[(?P<mark>[ x>])\]\s*(?P<title>.*)$", re.IGNORECASE | re.
 _MARKS: dict[str, TodoMark] = {" ": "pending", "x": "done", ">": "in_progress"}
 _SEPARATORS = " \t\r\n,;，；"
 _PROSE = frozenset({"the", "a", "an", "my", "our", "your", "all", "this", "that", "it", "some"})
-"""Words that no command starts with."""
+"""Words that never start a command."""
 
 
 def _split(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from kimi_tui.base.frozen import frozen
 
 @frozen(kw_only=True)
 class Phrases:
-    """The demo model's texts in one language. Placeholders take text that is formatted as Markdown."""
+    """The demo model's texts in one language. Values for placeholders must be formatted as Markdown."""
 
     greeting: str
     guide: str
@@ -40,7 +40,7 @@ class Phrases:
     think_done: str
     question_done: str
     other_done: str
-    """For tools that the demo doesn't know."""
+    """Text for tools that the demo doesn't know."""
     no_output: str
     failed: str
     rejected: str

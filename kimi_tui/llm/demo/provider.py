@@ -1,7 +1,7 @@
 """Demo model: works offline, without an API key, and runs simple requests with real tools.
 
-`demo.grammar` defines the requests that it understands. In response to anything else, it explains what to
-type and how to set up a real model. It's stateless: each response depends only on the conversation.
+`demo.grammar` defines the requests that the model understands. For other requests, it explains what to type
+and how to set up a real model. The model is stateless: each response depends only on the conversation.
 """
 
 import asyncio
@@ -33,9 +33,7 @@ _HELP_COMMANDS = frozenset({"", "help", "what can you do", "帮助", "你会什�
 
 
 class DemoProvider:
-    """ChatProvider that needs no network. `pace` is the delay between two fragments of its stream, in
-    seconds.
-    """
+    """ChatProvider that needs no network. `pace` is the delay between two streamed fragments, in seconds."""
 
     def __init__(
         self, settings: ProviderSettings, *, pace: float = _PACE_S, effort: ThinkingEffort = "off"

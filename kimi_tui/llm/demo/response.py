@@ -37,9 +37,7 @@ class DemoResponse:
 def respond_to_parts(
     turn: DemoTurn, parts: Sequence[DemoRequestPart], tools: DemoTools, phrases: Phrases
 ) -> DemoResponse:
-    """Return the next step: a comment on the last results, then the next part that the agent has a tool
-    for.
-    """
+    """Return the next step: a comment on the last results, then the next part with an available tool."""
     doable = [index for index, part in enumerate(parts) if tools.has(tools.tool_for(part.action))]
     step_count = len(turn.steps)
     begin = doable[min(step_count, len(doable)) - 1] + 1 if step_count and doable else 0
@@ -94,7 +92,7 @@ def describe_result(result: DemoToolResult, tools: DemoTools, phrases: Phrases) 
 
 
 def _must_stop(results: Sequence[DemoToolResult], tools: DemoTools) -> bool:
-    """Return whether the following parts may depend on a change that wasn't made."""
+    """Return whether the following parts may depend on a change that failed or was rejected."""
     return any(
         result.outcome == "rejected"
         or (result.outcome == "failed" and tools.canonical_name(result.tool) in ("WriteFile", "EditFile"))

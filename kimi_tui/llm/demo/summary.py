@@ -8,7 +8,7 @@ _MAX_CHARS = 200
 
 
 def respond_to_summary_request(request: str) -> DemoResponse | None:
-    """Return a list of the user's requests as the summary, or None if `request` doesn't ask for a summary."""
+    """Return a list of the user's requests as a summary; None if `request` isn't a summary request."""
     if not request.startswith(SUMMARY_REQUEST):
         return None
     requests: list[str] = []

@@ -1,4 +1,4 @@
-"""Tool calls of the demo model, under the names that the agent's tools have."""
+"""Tool calls of the demo model, with the names of the agent's tools."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ class DemoTools:
         )
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> tuple[ToolCall, ...]:
-        """Return the call of `tool`. Empty if the agent lacks it."""
+        """Return the call of `tool`. Empty if the agent lacks the tool."""
         name = self._names.get(tool)
         if name is None:
             return ()

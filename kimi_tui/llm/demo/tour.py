@@ -1,7 +1,7 @@
 """Guided tour of the demo model.
 
-It creates a todo list, writes and edits a file with the user's approval, and runs it. Then it explains how to
-revert that, and how to use bisect and attempts.
+The tour creates a todo list, writes and edits a file with the user's approval, and runs the file. Then it
+explains how to revert these changes, and how to use bisect and attempts.
 """
 
 import os
@@ -31,7 +31,7 @@ class _TourStep:
 
 
 def respond_to_tour(turn: DemoTurn, tools: DemoTools, phrases: Phrases) -> DemoResponse:
-    """Return the tour's next step. It stops when the user rejects a call, and doesn't overwrite files."""
+    """Return the tour's next step. The tour ends if the user rejects a call, and never overwrites files."""
     missing = [tool for tool in _REQUIRED_TOOLS if not tools.has(tool)]
     if missing:
         names = phrases.conjunction.join(inline_code(tool) for tool in missing)

@@ -28,7 +28,7 @@ class DemoToolResult:
 
 @frozen
 class DemoTurn:
-    """The user's request and the steps that were taken for it."""
+    """The user's request, and the steps taken for it so far."""
 
     request: str
     has_images: bool
@@ -37,7 +37,7 @@ class DemoTurn:
 
 
 def read_turn(history: Sequence[Message]) -> DemoTurn:
-    """Return the turn that `history` ends with. A bare “continue” resumes the previous request."""
+    """Return the last turn in `history`. A bare “continue” resumes the previous request."""
     begin = len(history) - 1
     while begin > 0 and (not _is_request(history[begin]) or _is_continue_request(history[begin])):
         begin -= 1

@@ -11,7 +11,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 
 GATE_VARIABLE = "KIMI_TUI_BUDGETS"
-"""Environment variable that tells a run which budgets it has, as JSON: an `EnvironmentGate`."""
+"""Environment variable with the budgets of a run: an `EnvironmentGate` as JSON."""
 
 BudgetKind = Literal["task", "fleet", "attempts", "day"]
 
@@ -24,18 +24,18 @@ class Budget:
     """Path of the ledger's SQLite file."""
     kind: BudgetKind
     key: str
-    """Names the budget within its ledger. A budget of kind `day` starts again every day."""
+    """Name of the budget in its ledger. A budget of kind `day` is reset every day."""
     limit_usd: float | None = None
-    """None to only count."""
+    """Limit in US dollars; None to count the spending without a limit."""
 
 
 @frozen(kw_only=True)
 class EnvironmentGate:
-    """Budgets as they are passed to a child process: as files, or as the address of a service."""
+    """Budgets that are passed to a child process: as files, or as the address of a budget service."""
 
     budgets: tuple[Budget, ...] = ()
     address: str = ""
-    """HOST:PORT of a budget service, which knows the budgets of `task`."""
+    """HOST:PORT of a budget service for the budgets of `task`; empty to use `budgets`."""
     token: str = ""
     task: str = ""
 
@@ -58,7 +58,7 @@ class EnvironmentGate:
 
 
 def environment_gate() -> EnvironmentGate | None:
-    """Return the budgets that the parent process passed to this one, if any. Raises ConfigError."""
+    """Return the budgets that the parent process passed to this process, if any. Raises ConfigError."""
     text = os.environ.get(GATE_VARIABLE)
     return EnvironmentGate.parse(text) if text else None
 

@@ -1,4 +1,4 @@
-"""Budget service: gives runs on other machines access to the ledgers on this one, over TCP.
+"""Budget service: gives runs on other machines access to the ledgers on this machine, over TCP.
 
 A connection starts with one JSON line `{"token", "task"}`. Every further line is a request
 `{"op": "reserve" | "settle" | "slow_down", …}`, answered by one line. When a connection ends, its open
@@ -24,15 +24,15 @@ _MAX_LINE = 1 << 16
 
 
 class BudgetSource(Protocol):
-    """Knows the budgets of tasks."""
+    """Source of the budgets of tasks."""
 
     def budgets_of_id(self, task: str) -> Sequence[Budget]:
-        """Return the budgets of a task. Raises KeyError."""
+        """Return the budgets of a task. Raises KeyError for an unknown task."""
         ...
 
 
 class BudgetService:
-    """Serves the budgets of tasks until it is closed. Only those who know its token can use it."""
+    """Serves the budgets of tasks until closed. Clients need the service's token."""
 
     def __init__(self, budgets: BudgetSource, *, host: str = "127.0.0.1") -> None:
         self._token = secrets.token_urlsafe(24)
@@ -45,7 +45,7 @@ class BudgetService:
         self._thread.start()
 
     def gate_of(self, task: str) -> EnvironmentGate:
-        """Return what a run of `task` needs to connect."""
+        """Return the address, token and task with which a run of `task` connects."""
         host, port = self._server.server_address[:2]
         return EnvironmentGate(address=f"{host!s}:{port}", token=self._token, task=task)
 

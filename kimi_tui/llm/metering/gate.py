@@ -8,13 +8,13 @@ from kimi_tui.llm.metering.budget import BudgetKind
 
 @frozen(kw_only=True)
 class CallRequest:
-    """A model call that wants to start."""
+    """A request to start a model call."""
 
     call_id: str
     service: str
-    """The server. Calls to one server share its rate limit."""
+    """The model's server. All calls to one server share its rate limit."""
     estimate_usd: float
-    """Upper estimate of the cost."""
+    """Upper estimate of the cost, in US dollars."""
 
 
 @frozen(kw_only=True)
@@ -23,9 +23,9 @@ class GateDecision:
 
     verdict: Literal["granted", "wait", "refused"]
     wait_s: float = 0.0
-    """`granted`: start after this time. `wait`: ask again after this time."""
+    """Time in seconds. `granted`: start after this time. `wait`: ask again after this time."""
     kind: BudgetKind = "fleet"
-    """`refused`: the budget that is spent."""
+    """`refused`: kind of the spent budget."""
     spent_usd: float = 0.0
     limit_usd: float = 0.0
 
@@ -38,11 +38,11 @@ class SpendingGate(Protocol):
         ...
 
     def settle(self, call_id: str, usd: float | None) -> None:
-        """Replace a reservation by the actual cost. None: the cost is unknown, and the estimate counts."""
+        """Replace a reservation with the actual cost. If the cost is unknown (None), the estimate counts."""
         ...
 
     def slow_down(self, service: str, wait_s: float) -> None:
-        """Record that a server asked for fewer requests and, if `wait_s` isn't 0, for a pause."""
+        """Record that a server requested fewer calls and a pause of `wait_s` seconds; 0 for no pause."""
         ...
 
     def close(self) -> None:

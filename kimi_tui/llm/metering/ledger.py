@@ -1,11 +1,11 @@
 """Ledger: spending and reservations, in an SQLite file that many processes use.
 
-A call starts only if its estimated cost fits into what the budget has left. If only the reservations of other
-calls are in its way, it waits for them. If nothing is reserved, one call may start that could exceed the
-limit. So a budget is exceeded by one call at most if the estimates are upper bounds, and by one call per
-process otherwise.
+A call starts only if its estimated cost fits into the rest of the budget. If it doesn't fit because of
+reservations of other calls, the call waits until these are settled. If nothing is reserved, one call may
+start even if it could exceed the limit. So at most one call exceeds a budget if the estimates are upper
+bounds, otherwise at most one call per process.
 
-A reservation belongs to a process. When the process is gone, the reservation counts as spent, since the
+A reservation belongs to a process. If the process has ended, the reservation counts as spent, because the
 server may have charged for the call.
 """
 
@@ -26,11 +26,11 @@ from kimi_tui.llm.metering.gate import CallRequest, GateDecision
 
 BUSY_TIMEOUT_S = 60.0
 _RETRY_S = 0.2
-"""How often a call asks again while others' reservations are in its way."""
+"""Seconds until a call that waits for other calls' reservations asks again."""
 _FIRST_INTERVAL_S = 0.25
 _MAX_INTERVAL_S = 30.0
 _RECOVERY = 0.8
-"""How fast calls speed up again after a rate limit: factor of the interval per call."""
+"""Factor by which each call shortens the interval between calls, after a rate limit has lengthened it."""
 _MAX_PAUSE_S = 120.0
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS spending (budget TEXT PRIMARY KEY, usd REAL NOT NULL);
@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS rates (
 
 
 class LedgerClock:
-    """Time and date. The time must be the same for all processes, as the system's monotonic clock is."""
+    """Time and date. All processes must share the time, as with the system's monotonic clock."""
 
     def now(self) -> float:
         """Return the time in seconds."""
@@ -81,12 +81,12 @@ class SpendingLedger:
         return GateDecision(verdict="granted", wait_s=wait_s)
 
     def settle(self, call_id: str, usd: float | None) -> None:
-        """Replace the reservations of a call by its cost; None: by the reserved amount."""
+        """Replace the reservations of a call with its cost. For None, the reserved amount counts."""
         with self._transaction() as database:
             _charge(database, "call = ?", call_id, usd)
 
     def slow_down(self, service: str, wait_s: float) -> None:
-        """Double the interval between the calls to `service`, and pause them for `wait_s`."""
+        """Double the interval between the calls to `service`, and pause these calls for `wait_s` seconds."""
         now = self._clock.now()
         with self._transaction() as database:
             interval, next_start = self._rate(database, service)
@@ -98,7 +98,7 @@ class SpendingLedger:
             )
 
     def spent_usd(self, budget: Budget) -> float:
-        """Return the spending of a budget, without reservations."""
+        """Return the spending of a budget in US dollars, without reservations."""
         with self._transaction() as database:
             self._charge_dead_processes(database)
             return _sum(database, "spending", self._name(budget))
@@ -111,7 +111,7 @@ class SpendingLedger:
                 self._connection = None
 
     def _check(self, database: sqlite3.Connection, budget: Budget, estimate: float) -> GateDecision | None:
-        """Return why the call can't start yet, if so."""
+        """Return the decision to refuse or delay the call; None if the budget allows it."""
         if budget.limit_usd is None:
             return None
         spent = _sum(database, "spending", self._name(budget))
@@ -132,7 +132,7 @@ class SpendingLedger:
         )
 
     def _take_start_time(self, database: sqlite3.Connection, service: str) -> float:
-        """Return the seconds to wait before a call. The next one starts an interval later."""
+        """Return the seconds to wait before this call, and schedule the next call one interval later."""
         now = self._clock.now()
         interval, next_start = self._rate(database, service)
         if not interval:
@@ -148,7 +148,7 @@ class SpendingLedger:
         return start - now
 
     def _rate(self, database: sqlite3.Connection, service: str) -> tuple[float, float]:
-        """Return the interval and the next start time. A time after a reboot means nothing."""
+        """Return the interval and the next start time, in seconds. Times from before a reboot are ignored."""
         row = database.execute(
             "SELECT interval_s, next_start FROM rates WHERE service = ?", (service,)
         ).fetchone()

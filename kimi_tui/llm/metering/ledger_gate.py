@@ -1,4 +1,4 @@
-"""Gate on the ledgers in files of this machine."""
+"""Spending gate for ledgers in files on this machine."""
 
 import threading
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from kimi_tui.llm.metering.ledger import SpendingLedger
 
 
 class LedgerGate:
-    """Implements `SpendingGate` for `budgets`. The first ledger also has the rate limits."""
+    """Implements `SpendingGate` for `budgets`. The first ledger also stores the rate limits."""
 
     def __init__(self, budgets: Sequence[Budget]) -> None:
         self._ledgers = [(SpendingLedger(Path(path)), its) for path, its in ledgers_of(budgets).items()]

@@ -18,18 +18,18 @@ from kimi_tui.llm.provider import ChatProvider, Price, StreamPart, ThinkingEffor
 logger = logging.getLogger(__name__)
 
 _CHARS_PER_TOKEN = 3
-"""A low number, so that the estimate is an upper bound for most text."""
+"""Characters per token. A low value, so that the estimate is an upper bound for most text."""
 _ASSUMED_OUTPUT_TOKENS = 4096
-"""For models without a configured output limit."""
+"""Assumed output of models without a configured output limit."""
 _RATE_LIMIT_STATUSES = frozenset({429, 529})
 
 
 @frozen(kw_only=True)
 class MeteredModel:
-    """What the estimate of a call's cost depends on."""
+    """Properties of a model that determine the estimated cost of a call."""
 
     service: str
-    """The server. Calls to one server share its rate limit."""
+    """The model's server. All calls to one server share its rate limit."""
     price: Price | None
     max_output_tokens: int | None
 
@@ -62,7 +62,7 @@ class MeteredProvider:
     async def generate(
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
     ) -> AsyncGenerator[StreamPart, None]:
-        """Stream the response once the budgets allow the call."""
+        """Wait until the budgets allow the call, then stream the response."""
         call = _MeteredCall(self._gate, self._model, _estimate_tokens(system_prompt, tools, history))
         await call.begin()
         try:
@@ -94,7 +94,7 @@ class _MeteredCall:
         self._output_chars = 0
 
     async def begin(self) -> None:
-        """Return when the call may start. Raises LimitReached if a budget is spent."""
+        """Wait until the call may start. Raises LimitReached if a budget is spent."""
         while True:
             decision = await asyncio.to_thread(self._gate.reserve, self._request)
             match decision.verdict:
@@ -122,7 +122,7 @@ class _MeteredCall:
             self._output_chars += 1
 
     async def end(self) -> None:
-        """Settle the cost: as the server reported it, or estimated from what has streamed."""
+        """Settle the cost reported by the server, or an estimate from the streamed output."""
         usage = self._usage
         if usage is None and self._output_chars:
             usage = TokenUsage(

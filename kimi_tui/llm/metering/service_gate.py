@@ -1,4 +1,4 @@
-"""Gate on a budget service of another process."""
+"""Spending gate for a budget service of another process."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ _TIMEOUT_S = 90.0
 
 
 class ServiceGate:
-    """Implements `SpendingGate`. A lost connection raises APIConnectionError: no call starts without it."""
+    """Implements `SpendingGate`. Raises APIConnectionError for a lost connection, so that no call starts."""
 
     def __init__(self, address: EnvironmentGate) -> None:
         self._address = address

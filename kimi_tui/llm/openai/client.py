@@ -1,7 +1,7 @@
 """Client of one server with OpenAI's API. Sends encoded requests and returns streamed responses.
 
-It doesn't use OpenAI's SDK, whose import takes longer than the rest of a short run, and which would only add
-headers to these requests.
+The client doesn't use OpenAI's SDK: importing the SDK takes longer than the rest of a short run, and it would
+only add headers to these requests.
 """
 
 import os
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _REJECTED_STATUSES = (400, 422)
 _ACCOUNT_HEADERS = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
-"""Environment variables that name who pays for a request, as in OpenAI's SDK, and the headers to send."""
+"""Environment variables for the account to bill, as in OpenAI's SDK, and the corresponding headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class OpenAIClient:
         self._has_answered = False
 
     async def post(self, path: str, body: bytes) -> "httpx2.Response | Rejection":
-        """Send `body`, which is JSON, to `path`. Return the response before its body is read.
+        """Send the JSON in `body` to `path`. Return the response before its body is read.
 
         Raises ChatProviderError if the server can't be reached.
         """

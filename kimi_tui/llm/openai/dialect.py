@@ -42,13 +42,14 @@ OPENAI = ChatDialect(
 """OpenAI itself: api.openai.com and Azure."""
 
 DEEPSEEK = ChatDialect(replays_thinking=True)
-"""DeepSeek: its thinking models require their thinking back while they use tools."""
+"""DeepSeek. Its thinking models require that thinking is sent back during tool use."""
 
 
 def openai_dialect(base_url: str, model: str, *, reasoning_key: str | None = None) -> ChatDialect:
     """Return the dialect of a server at `base_url` with a provider of kind `openai`.
 
-    `reasoning_key` is the configured field for thinking, which is then sent back; empty to never send it.
+    `reasoning_key` is the configured field for thinking. If set, thinking is sent back in this field. If
+    empty, thinking is never sent back.
     """
     known = _known_dialect(base_url, model)
     if reasoning_key is None:

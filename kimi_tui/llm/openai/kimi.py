@@ -1,8 +1,8 @@
 """Chat Completions dialect of Moonshot's Kimi models.
 
-According to the platform's documentation, every model thinks unless `thinking` disables it. kimi-k3 takes a
-`reasoning_effort` of low, high or max instead. It can't stop thinking, and neither can kimi-k2.7 and the
-models with `thinking` in their names. Models ignore fields that they don't know.
+According to the platform's documentation, every model thinks unless the field `thinking` disables thinking.
+kimi-k3 takes a `reasoning_effort` of low, high or max instead. kimi-k3, kimi-k2.7 and models with `thinking`
+in their names can't stop thinking. Models ignore unknown fields.
 """
 
 import re
@@ -17,7 +17,7 @@ _EFFORTS: dict[ThinkingEffort, str] = {"off": "low", "low": "low", "medium": "hi
 
 
 def kimi_levels(model: str) -> tuple[ThinkingEffort, ...]:
-    """Return the thinking levels of `model`, which can think."""
+    """Return the thinking levels of `model`, which must be a model that can think."""
     if _EFFORT_MODELS.search(model):
         return ("low", "medium", "high")
     return ("high",) if _ALWAYS_THINKS.search(model) else ("off", "high")
@@ -31,8 +31,9 @@ class KimiDialect(ChatDialect):
     def thinking_fields(
         self, model: str, effort: ThinkingEffort, capabilities: frozenset[str]
     ) -> dict[str, Any]:
-        """Return the request fields for thinking with `effort`. For `off`, use the least thinking that
-        `model` supports.
+        """Return the request fields for thinking with `effort`.
+
+        `off` selects the least thinking that `model` supports.
         """
         if _EFFORT_MODELS.search(model):
             return {"reasoning_effort": _EFFORTS[effort]}

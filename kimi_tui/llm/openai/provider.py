@@ -16,7 +16,7 @@ from kimi_tui.llm.transport.request_cache import RequestCache
 from kimi_tui.llm.transport.response_stream import StreamedResponse, response_parts
 
 _OPTIONAL_FIELDS = ("stream_options", "reasoning_effort", "prompt_cache_key", "thinking")
-"""Fields that a server may not know and that a request works without."""
+"""Optional fields that a server may reject."""
 
 
 class OpenAIChatProvider:
@@ -46,7 +46,7 @@ class OpenAIChatProvider:
         return self._settings.model
 
     def with_thinking(self, effort: ThinkingEffort) -> "OpenAIChatProvider":
-        """Return a provider with another effort that shares this one's connections."""
+        """Return a provider with another effort that shares this provider's connections."""
         return OpenAIChatProvider(self._settings, self._dialect, effort=effort, connection=self._connection)
 
     async def generate(
@@ -103,8 +103,8 @@ class OpenAIChatProvider:
 class ChatConnection:
     """Connections to a server, and the request fields that it rejected.
 
-    A request that is rejected because of an optional field is repeated without it, and later requests omit
-    it as well.
+    If a server rejects a request because of an optional field, the request is repeated without this field.
+    Later requests also omit the field.
     """
 
     def __init__(self, settings: ProviderSettings) -> None:
@@ -118,10 +118,9 @@ class ChatConnection:
     async def send(
         self, fields: dict[str, Any], tools: Sequence[ToolSchema], messages: bytes
     ) -> StreamedResponse:
-        """Send a request of `fields`, `tools` and the JSON of `messages`. Return the response before its
-        body is read.
+        """Send a request with `fields`, `tools` and the encoded `messages`.
 
-        Raises ChatProviderError.
+        Return the response before its body is read. Raises ChatProviderError.
         """
         await self._client.prepare()
         encoded_tools = {"tools": self._tools_json(tools)} if tools else {}
@@ -151,7 +150,7 @@ class ChatConnection:
 
 
 def _unknown_field(rejection: Rejection, request: dict[str, Any]) -> str | None:
-    """Return the optional field because of which the server rejected `request`, if any."""
+    """Return the optional field that caused the server to reject `request`, if any."""
     if not rejection.is_about_fields:
         return None
     return next((it for it in _OPTIONAL_FIELDS if it in request and it in str(rejection.message)), None)

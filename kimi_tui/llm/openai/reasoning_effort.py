@@ -23,8 +23,9 @@ _LEAST_EFFORTS = (
 
 
 def reasoning_effort(model: str, effort: ThinkingEffort) -> str | None:
-    """Return the value to send for `effort`, or None to send none: the model then doesn't think, or its
-    server's default applies. A prefix of `model` such as `openai/` is ignored.
+    """Return the value to send for `effort`. A prefix of `model` such as `openai/` is ignored.
+
+    None to send no value. Then the model doesn't think, or the server's default applies.
     """
     if effort != "off":
         return effort
@@ -32,8 +33,9 @@ def reasoning_effort(model: str, effort: ThinkingEffort) -> str | None:
 
 
 def reasoning_levels(model: str) -> tuple[ThinkingEffort, ...]:
-    """Return the thinking levels of `model`, which can think. `off` is one if the model then thinks less than
-    with `low`.
+    """Return the thinking levels of `model`, which must be a model that can think.
+
+    Includes `off` if the model thinks less with `off` than with `low`.
     """
     least = _least_effort(model)
     if least == "high":

@@ -1,7 +1,7 @@
 """Encoder of conversations as messages of the Chat Completions API.
 
-The encoding of a message depends only on it and the messages before it, so each request extends the previous
-one and hits the server's cache.
+The encoding of a message depends only on this message and earlier messages, so each request extends the
+previous request and hits the server's cache.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,11 +24,11 @@ from kimi_tui.llm.tool_call_ids import ToolCallIdMap
 from kimi_tui.llm.tool_call_names import valid_tool_name
 
 _PLACEHOLDER_THOUGHT = "."
-"""Replaces missing thinking: Moonshot rejects a thinking model's tool call without it."""
+"""Replaces missing thinking, because Moonshot rejects a thinking model's tool calls without thinking."""
 
 
 class RequestStyle(NamedTuple):
-    """Everything other than the conversation that the encoding depends on."""
+    """The settings that affect the encoding."""
 
     system_prompt: str
     dialect: ChatDialect
@@ -58,7 +58,7 @@ class ChatMessages:
         return [{"role": "system", "content": self._system_prompt}] if self._system_prompt else []
 
     def encode(self, message: Message) -> list[dict[str, Any]]:
-        """Encode the next message. Return the encoded messages that it adds."""
+        """Encode the next message. Return the new encoded messages."""
         encoded: list[dict[str, Any]] = []
         if message.role != "tool" and self._media:
             encoded, self._media = self.trailing_messages, []
@@ -138,7 +138,7 @@ def _media_of_result(message: Message, ids: ToolCallIdMap) -> list[dict[str, Any
 
 
 def _encode_content(parts: Sequence[ContentPart]) -> str | list[dict[str, Any]]:
-    """Return a plain string for text alone, a line per block: some servers don't accept a list."""
+    """Return a list of parts. For text only, return a string, because some servers reject lists."""
     if not _encode_media(parts):
         return "\n".join(part.text for part in parts if isinstance(part, TextPart) and part.text)
     blocks: list[dict[str, Any]] = []

@@ -30,7 +30,7 @@ _OPTIONAL_FIELDS = (
     ("prompt_cache_key", re.compile(r"prompt_cache_key")),
     ("store", re.compile(r"\bstore\b")),
 )
-"""Fields that a server may not accept and that a request works without, and the errors that name them."""
+"""Optional fields that a server may reject, with patterns for the corresponding error messages."""
 
 
 class ResponsesProvider:
@@ -56,7 +56,7 @@ class ResponsesProvider:
         return self._settings.model
 
     def with_thinking(self, effort: ThinkingEffort) -> "ResponsesProvider":
-        """Return a provider with another effort that shares this one's connections."""
+        """Return a provider with another effort that shares this provider's connections."""
         return ResponsesProvider(self._settings, effort=effort, connection=self._connection)
 
     async def generate(
@@ -109,10 +109,10 @@ class ResponsesProvider:
 
 
 class ResponsesConnection:
-    """Connections to a server, and what it rejected: optional fields and reasoning items.
+    """Connections to a server, and the optional fields and reasoning items that it rejected.
 
-    Encrypted reasoning is tied to an account and a model, so it may be rejected after a change of either. The
-    request is then repeated without it, and later requests omit it as well.
+    Encrypted reasoning is tied to an account and a model, so the server may reject it after a change. Then
+    the request is repeated without the rejected reasoning, and later requests also omit this reasoning.
     """
 
     def __init__(self, settings: ProviderSettings) -> None:
@@ -153,7 +153,7 @@ class ResponsesConnection:
         await self._client.aclose()
 
     def _adapt(self, rejection: Rejection, request: dict[str, Any], history: Sequence[Message]) -> bool:
-        """Omit what the server rejected from further requests. Return whether anything was omitted."""
+        """Omit the rejected field or reasoning from further requests. Return whether there was one."""
         if not rejection.is_about_fields:
             return False
         text = str(rejection.message)
@@ -179,7 +179,7 @@ def _has_field(request: dict[str, Any], name: str) -> bool:
 
 
 def _without_fields(request: dict[str, Any], names: set[str]) -> dict[str, Any]:
-    """Return `request` without fields, which may be nested, as in `reasoning.summary`."""
+    """Return `request` without the fields `names`. A name can be nested, as in `reasoning.summary`."""
     result = dict(request)
     for name in names:
         parent, _, child = name.partition(".")

@@ -1,7 +1,7 @@
 """Encoder of conversations as input items of the Responses API.
 
-The encoding of a message depends only on it and the messages before it, so each request extends the previous
-one and hits the server's cache.
+The encoding of a message depends only on this message and earlier messages, so each request extends the
+previous request and hits the server's cache.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def collect_reasoning(history: Sequence[Message]) -> set[str]:
 
 
 class ResponsesStyle(NamedTuple):
-    """Everything other than the conversation that the encoding depends on."""
+    """The settings that affect the encoding."""
 
     rejected_reasoning: frozenset[str] = frozenset()
     """Signatures of reasoning items that the server rejected."""
@@ -51,8 +51,8 @@ class ResponsesStyle(NamedTuple):
 class InputItems:
     """Encodes the messages of a conversation one after another.
 
-    A response is encoded as it arrived: reasoning items before the text or the call that they led to.
-    Reasoning of other providers, and reasoning that nothing follows, is omitted: the server rejects both.
+    A response is encoded in its original order: each reasoning item precedes the text or call that it led to.
+    Reasoning of other providers and reasoning at the end are omitted, because the server rejects both.
     """
 
     def __init__(self, style: ResponsesStyle = ResponsesStyle()) -> None:
@@ -70,7 +70,7 @@ class InputItems:
         return []
 
     def encode(self, message: Message) -> list[dict[str, Any]]:
-        """Encode the next message. Return the items that it adds."""
+        """Encode the next message. Return the new items."""
         match message.role:
             case "tool":
                 call_id = self._ids.result_id(message.tool_call_id or "")
@@ -112,7 +112,7 @@ class InputItems:
 
 
 def encode_responses_tools(tools: Sequence[ToolSchema]) -> list[dict[str, Any]]:
-    """Return the request's `tools`. They aren't strict: that requires every property of a schema."""
+    """Return the request's `tools`. They aren't strict, because strict tools require all their properties."""
     return [
         {
             "type": "function",
@@ -149,7 +149,7 @@ def _encode_call(call: ToolCall, call_id: str) -> dict[str, Any]:
 
 
 def _encode_output(parts: Sequence[ContentPart]) -> str | list[dict[str, Any]]:
-    """Return a plain string for text alone: some servers don't accept a list."""
+    """Return a list of parts. For text only, return a string, because some servers reject lists."""
     if all(isinstance(part, TextPart | ThinkPart) for part in parts):
         return text_of(parts) or "(no output)"
     return _encode_input(parts)

@@ -24,7 +24,7 @@ _PARAGRAPH = "\n\n"
 
 @dataclass(slots=True)
 class _OutputItem:
-    """What has been emitted of an item of the output."""
+    """The emitted part of an output item."""
 
     type: str
     call_id: str = ""
@@ -38,10 +38,10 @@ class _OutputItem:
 
 
 class ResponsesStream:
-    """Parses one response. Only `response.completed` or `response.incomplete` ends it.
+    """Parses one response. Only `response.completed` or `response.incomplete` ends the response.
 
-    Events repeat text that was streamed before, at the end of each part, item and response. It's emitted
-    only once, and also if its deltas are missing.
+    The events at the end of each part, item and response repeat the streamed text. The parser emits this text
+    only once, even if its deltas are missing.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -63,11 +63,11 @@ class ResponsesStream:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing can follow: the last event includes the usage."""
+        """Whether no events can follow. The last event includes the usage."""
         return bool(self._status)
 
     def parse_event(self, payload: dict[str, Any]) -> Sequence[StreamPart]:
-        """Return the parts of an event. Unknown events have none."""
+        """Return the parts of an event. Unknown events have no parts."""
         kind = payload.get("type")
         index = payload.get("output_index")
         match kind:
@@ -101,7 +101,10 @@ class ResponsesStream:
         return _NOTHING if self._usage is None else (self._usage,)
 
     def finish(self, *, was_ended: bool) -> Sequence[StreamPart]:
-        """Return whether the response is cut off. Raises if the response is empty, declined or incomplete."""
+        """Return OutputLimitReached if the response was cut off.
+
+        Raises ChatProviderError if the response is empty, declined or incomplete.
+        """
         if self._status == "content_filter":
             raise errors.response_declined(self._endpoint)
         if not (self._status or (was_ended and self._has_output)):
@@ -115,7 +118,7 @@ class ResponsesStream:
     # items
 
     def _item_at(self, index: Any, kind: str) -> _OutputItem:
-        """Return the item at `index`, also if its start is missing."""
+        """Return the item at `index`. If the start of the item is missing, create it."""
         item = self._items.get(_index(index))
         if item is None or item.type != kind:
             item = self._items[_index(index)] = _OutputItem(kind)
@@ -139,7 +142,7 @@ class ResponsesStream:
         return (ToolCall(call.call_id, FunctionCall(name, call.text or None)),)
 
     def _close_item(self, index: Any, item: Any) -> Sequence[StreamPart]:
-        """Return what the complete `item` adds to its deltas."""
+        """Return the parts of the complete `item` that weren't in its deltas."""
         if not isinstance(item, dict):
             return _NOTHING
         known = self._items.get(_index(index))
@@ -203,7 +206,10 @@ class ResponsesStream:
         return (MessageStart(str(message_id)),)
 
     def _end(self, response: Any, status: str) -> Sequence[StreamPart]:
-        """Return the parts of the complete `response` that were not streamed. Raises if it failed."""
+        """Return the parts of the complete `response` that weren't streamed.
+
+        Raises ChatProviderError if the response failed.
+        """
         response = response if isinstance(response, dict) else {}
         if error := response.get("error"):
             raise stream_error(self._endpoint, {"error": error})

@@ -18,8 +18,8 @@ _NOTHING: tuple[StreamPart, ...] = ()
 class ChatStream:
     """Parses one response.
 
-    It's complete with a finish reason or `[DONE]`, or if it has tool calls whose arguments are all complete:
-    some servers end such responses with neither.
+    A response is complete with a finish reason or `[DONE]`. A response with tool calls is also complete if
+    all their arguments are complete, because some servers send neither.
     """
 
     def __init__(self, endpoint: Endpoint, *, reasoning_key: str = "reasoning_content") -> None:
@@ -68,7 +68,10 @@ class ChatStream:
         return _NOTHING if self._usage is None else (self._usage,)
 
     def finish(self, *, was_ended: bool) -> Sequence[StreamPart]:
-        """Return whether the response is cut off. Raises if the response is empty, declined or incomplete."""
+        """Return OutputLimitReached if the response was cut off.
+
+        Raises ChatProviderError if the response is empty, declined or incomplete.
+        """
         if self._calls.has_unnamed:
             raise errors.malformed_response(self._endpoint, "a tool call without a name")
         if self._finish_reason == "content_filter":

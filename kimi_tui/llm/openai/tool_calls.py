@@ -18,7 +18,7 @@ class _PartialChatCall:
     fragments: list[str] = field(default_factory=list)
     length: int = 0
     id: str = ""
-    """The id that we emit. Empty until the name arrives and the call is emitted."""
+    """The emitted id. Empty until the name arrives and the call is emitted."""
 
     @property
     def arguments(self) -> str:
@@ -26,7 +26,7 @@ class _PartialChatCall:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the arguments so far are valid JSON. Cheap while they aren't."""
+        """Whether the arguments so far are valid JSON. The check is fast for most incomplete arguments."""
         last = next((text for text in map(str.rstrip, reversed(self.fragments)) if text), "")
         if not last.endswith("}"):
             return False
@@ -53,7 +53,7 @@ class _PartialChatCall:
 
 
 class ToolCallAssembler:
-    """Assigns fragments to calls, however a server numbers and names them.
+    """Assigns fragments to calls, for all known ways in which servers number and name calls.
 
     Ids are unique within the response: missing ids are generated and duplicates get a number.
     """
@@ -65,7 +65,7 @@ class ToolCallAssembler:
 
     @property
     def is_complete(self) -> bool:
-        """Whether there are calls and the arguments of each are complete."""
+        """Whether there are calls, and all their arguments are complete."""
         return bool(self._calls) and all(call.id and call.is_complete for call in self._calls)
 
     @property
@@ -74,7 +74,7 @@ class ToolCallAssembler:
         return any(not call.id for call in self._calls)
 
     def add_fragment(self, fragment: dict[str, Any]) -> ToolCall | ToolCallPart | None:
-        """Return what `fragment`, an entry of `tool_calls`, adds: a call, more arguments, or nothing."""
+        """Return the part in `fragment`, an entry of `tool_calls`: a call, more arguments, or None."""
         function = fragment.get("function")
         function = function if isinstance(function, dict) else {}
         name = _text(function.get("name"))
@@ -131,11 +131,11 @@ class ToolCallAssembler:
 
 
 def _starts_new_call(call: _PartialChatCall, server_id: str, name: str, arguments: str) -> bool:
-    """Return whether a fragment with the same index as `call`, or none, starts another call.
+    """Return whether a fragment with the index of `call`, or without an index, starts another call.
 
-    Some servers number all parallel calls 0, or none; others repeat id and name in each fragment of a call,
-    or even give each fragment another id. A name starts a call, unless the arguments of the current one are
-    incomplete.
+    Some servers number all parallel calls 0, or don't number them. Other servers repeat id and name in each
+    fragment of a call, or give each fragment another id. A name starts a call, unless the arguments of the
+    current call are incomplete.
     """
     if not name or not call.name:
         return False

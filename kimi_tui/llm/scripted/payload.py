@@ -6,7 +6,7 @@ from typing import Any
 
 
 class ScriptSyntaxError(Exception):
-    """A line is invalid. The message is lower case and has no period, for use within a sentence."""
+    """A script line is invalid. The message is a clause without a period, for use within a sentence."""
 
 
 def parse_quantity(kind: str, payload: str, unit: str) -> float:
@@ -21,7 +21,7 @@ def parse_quantity(kind: str, payload: str, unit: str) -> float:
 
 
 def parse_text(payload: str) -> str:
-    """Return `payload` parsed as a JSON string if it is one, otherwise without surrounding quotes."""
+    """Return the value of `payload` if it is a JSON string, otherwise `payload` without outer quotes."""
     if payload.startswith('"'):
         try:
             value = json.loads(payload)
@@ -35,7 +35,7 @@ def parse_text(payload: str) -> str:
 
 
 def parse_json(payload: str) -> Any:
-    """Return `payload` parsed as JSON. Empty payloads give None, and invalid JSON gives a string."""
+    """Return `payload` parsed as JSON. Return None for an empty payload, and a string for invalid JSON."""
     if payload.lower() in ("", "null", "none"):
         return None
     try:

@@ -31,12 +31,14 @@ _PIECES_PER_SECOND = 60
 
 
 class ScriptedProvider:
-    """Plays one script per model call, in order. Scripts with a `for` line go to the conversations they name,
-    those with a `title` line to requests for a title.
+    """Plays one script per model call, in order.
 
-    Scripts come from `settings.scripts`, or the file that `KIMI_SCRIPTED_ECHO_SCRIPTS` names. They're read
-    with the first call. Calls raise ScriptError if the file can't be read, the script is malformed or no
-    script is left, and any error that a script plays.
+    A script with a `for` line is only for matching conversations. A script with a `title` line is only for
+    requests for a title. The file with the scripts is `settings.scripts`, or the value of
+    `KIMI_SCRIPTED_ECHO_SCRIPTS`. The first call reads the file.
+
+    Calls raise ScriptError if the file can't be read, the script is malformed or no script is left. They also
+    raise the errors in the scripts.
     """
 
     def __init__(self, settings: ProviderSettings) -> None:
@@ -101,12 +103,12 @@ class _ScriptPlayer:
     def __init__(self, path: str | None) -> None:
         self._path = path
         self._remaining: dict[int, tuple[str | None, str]] | None = None
-        """Scripts that weren't played yet, by number, each with its recipient."""
+        """Scripts that haven't been played, by number, each with its recipient."""
         self._count = 0
         self._title_scripts: list[str] = []
 
     def title_script(self) -> tuple[Action, ...]:
-        """Return the next script for a title. Raises ScriptError if no script for one is left."""
+        """Return the next script for a title. Raises ScriptError if no such script is left."""
         self._read()
         if not self._title_scripts:
             raise ScriptError("The scripted model has no title.", hint="Add a script with a `title` line.")
@@ -151,8 +153,9 @@ class _ScriptPlayer:
 
 
 def _find_script(scripts: Mapping[int, tuple[str | None, str]], user_text: str) -> int | None:
-    """Return the first script with a recipient that matches `user_text`, or the first one without a
-    recipient.
+    """Return the number of the first script with a recipient in `user_text`.
+
+    If none matches, return the number of the first script without a recipient. If none is left, return None.
     """
     addressed = (
         number

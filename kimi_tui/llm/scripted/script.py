@@ -59,7 +59,7 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """Play the script only for conversations whose latest user message contains `text`."""
+    """Play the script only if the conversation's latest user message contains `text`."""
 
     text: str
 
@@ -80,7 +80,7 @@ class StreamRate:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Raise `error`. If `immediately`, nothing streams before it."""
+    """Raise `error`. If `immediately`, nothing streams before the error."""
 
     error: ChatProviderError
     immediately: bool
@@ -171,7 +171,7 @@ def _parse_action(line: str) -> Action:
 
 
 def parse_recipient(text: str) -> str | None:
-    """Return the payload of a script's `for` line, or None if it has none."""
+    """Return the payload of a script's `for` line; None without such a line."""
     for line in text.split("\n"):
         kind, colon, payload = line.partition(":")
         if colon and kind.strip().lower() == "for":

@@ -1,4 +1,4 @@
-"""Detection of error messages that say the request exceeds the model's context window."""
+"""Detection of error messages about requests that exceed the model's context window."""
 
 import re
 
@@ -22,7 +22,8 @@ _SIGNS = re.compile(
 
 
 def is_context_limit(error_text: str) -> bool:
-    """Return whether `error_text` (a server's error message, code and type) says that the context is too
-    long.
+    """Return whether `error_text` reports that the context is too long.
+
+    `error_text` contains a server's error message, code and type.
     """
     return _SIGNS.search(error_text) is not None

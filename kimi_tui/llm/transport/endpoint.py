@@ -43,7 +43,7 @@ _URL_SUFFIXES: dict[ProviderKind, tuple[str, ...]] = {
 
 @frozen(kw_only=True)
 class Endpoint:
-    """A model and the server to reach it on."""
+    """A model and its server."""
 
     kind: ProviderKind
     base_url: str
@@ -53,9 +53,7 @@ class Endpoint:
 
     @classmethod
     def from_settings(cls, settings: ProviderSettings) -> "Endpoint":
-        """Return the endpoint that `settings` describe. Raises ConfigError for an invalid URL, key or
-        header.
-        """
+        """Return the endpoint for `settings`. Raises ConfigError for an invalid URL, key or header."""
         kind = settings.kind
         base_url = (settings.base_url or DEFAULT_BASE_URLS[kind]).strip().rstrip("/")
         for suffix in _URL_SUFFIXES[kind]:
@@ -93,7 +91,7 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """The server's host name, with the port if there is one."""
+        """The server's host name, with the port if the URL has one."""
         parts = urlsplit(self.base_url)
         name = f"[{parts.hostname}]" if ":" in str(parts.hostname) else str(parts.hostname)
         return f"{name}:{parts.port}" if parts.port else name
@@ -117,7 +115,7 @@ class Endpoint:
         )
 
     def redact(self, text: str) -> str:
-        """Return `text`, a server's message, as one short line without the keys that the server may echo."""
+        """Return a server's message as one short line. Keys that the server may echo are replaced."""
         text = sanitize_line(text[: MAX_QUOTE_CHARS * 20])
         for secret in (self.api_key, *self._header_secrets()):
             if len(secret) >= _MIN_SECRET_LENGTH:

@@ -28,7 +28,7 @@ def connection_error(
 ) -> ChatProviderError:
     """Return the error to raise for `error`, an exception of Anthropic's SDK, of httpx2 or of a socket.
 
-    `has_answered`: whether the server has responded before.
+    `has_answered`: whether the server has responded to an earlier request.
     """
     chain = _cause_chain(error)
     failure = _to_error(chain, endpoint)
@@ -149,7 +149,7 @@ def _unreachable_error(chain: Sequence[BaseException], endpoint: Endpoint) -> AP
 
 
 def timeout_error(endpoint: Endpoint) -> APITimeoutError:
-    """Return the error for a stream without data for the idle timeout."""
+    """Return the error for a stream that sent no data within the idle timeout."""
     return APITimeoutError(
         msg("The response from {host} timed out.", host=endpoint.host),
         hint="Try again. If the model is slow, raise the provider's idle_timeout_s.",
@@ -189,7 +189,7 @@ def response_too_long(endpoint: Endpoint, max_bytes: int) -> ChatProviderError:
 
 
 def empty_response(endpoint: Endpoint, *, at_limit: bool = False) -> APIEmptyResponseError:
-    """Return the error for a complete response without content. `at_limit`: it reached its output limit."""
+    """Return the error for a response without content. `at_limit`: whether it reached the output limit."""
     if at_limit:
         return EmptyAtOutputLimit(
             msg("{model} reached its output limit without any output.", model=endpoint.model),

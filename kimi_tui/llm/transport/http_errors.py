@@ -67,14 +67,14 @@ class ServerMessage:
     codes: str = ""
     """The error's type and code, for classification."""
     status: int | None = None
-    """HTTP status that the body names."""
+    """HTTP status in the body; None without one."""
 
     def __str__(self) -> str:
         return f"{self.message} {self.codes}"
 
 
 def parse_server_message(body: str) -> ServerMessage:
-    """Parse the body of an error response: JSON of any known shape, a web page, or plain text."""
+    """Parse the body of an error response: JSON in any known shape, a web page, or plain text."""
     try:
         return parse_error_object(loads_lenient(body))
     except ValueError:
@@ -132,7 +132,7 @@ def context_too_long(endpoint: Endpoint, status: int = 400) -> ContextTooLong:
 
 
 def stream_error(endpoint: Endpoint, payload: Any) -> APIStatusError:
-    """Return the error for an error object inside a stream. Its status is 500 unless `payload` names one."""
+    """Return the error for an error object inside a stream. The default status is 500."""
     message = parse_error_object(payload)
     default_status = 400 if is_context_limit(str(message)) else 500
     return status_error(endpoint, message.status or default_status, message)

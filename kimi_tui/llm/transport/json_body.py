@@ -10,9 +10,10 @@ def encode_body(body: Any) -> bytes:
 
 
 def encode_body_with(fields: dict[str, Any], **encoded_fields: bytes) -> bytes:
-    """Encode `fields`, which must not be empty, followed by `encoded_fields`, whose values are JSON already.
+    """Encode `fields`, followed by `encoded_fields`. `fields` must not be empty.
 
-    The encoded fields come last, so that a request that extends the previous one shares its prefix.
+    The values of `encoded_fields` are already JSON. These fields come last, so that a request that extends
+    the previous request shares its prefix.
     """
     encoded = (
         chunk for name, json_text in encoded_fields.items() for chunk in (f',"{name}":'.encode(), json_text)

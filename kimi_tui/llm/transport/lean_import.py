@@ -1,4 +1,4 @@
-"""Lazy imports of the SDKs, without the hundreds of modules that their packages import.
+"""Lazy imports of the SDKs, without the hundreds of modules in their packages.
 
 The SDKs have a module for each type of their API, and packages whose `__init__` only re-exports these types.
 With `import_lean`, such a package imports a module when one of its names is first accessed. A package whose
@@ -20,7 +20,7 @@ _COMMENT = re.compile(r"#.*")
 _IMPORT = re.compile(r"^from (\.+[\w.]*) import (?:\(([\w\s,]*)\)|([\w ,]*))$", re.MULTILINE)
 
 Names = dict[str, tuple[str, str]]
-"""Re-exported names of a package: for each name, its module, relative to the package, and its name there."""
+"""Re-exported names of a package, each with the relative name of its module and its name in that module."""
 
 
 def import_lean(name: str) -> ModuleType:
@@ -40,9 +40,9 @@ def import_lean(name: str) -> ModuleType:
 
 
 def parse_reexports(source: str) -> Names | None:
-    """Return the names that the `__init__` of a package re-exports, or None if it does anything else.
+    """Return the names that the `__init__` of a package re-exports; None if it contains other code.
 
-    None also if a name is also a module's name: importing that module would overwrite it.
+    Also return None if a name is the name of a module, because importing the module would replace the name.
     """
     names: Names = {}
 
@@ -58,7 +58,7 @@ def parse_reexports(source: str) -> Names | None:
 
 
 class _Package(ModuleType):
-    """A package that imports its names when they're accessed."""
+    """A package that imports each name on first access."""
 
     def __init__(self, name: str, names: Names) -> None:
         super().__init__(name)

@@ -1,24 +1,25 @@
 """Throttle for reads of a stream, so that tokens that arrive one by one are read in batches.
 
-A read costs as much as all processing of the token that it returns. During a pause, data waits in the
-operating system's buffers: nothing is lost, and a token appears less than a frame later.
+A read costs as much as processing the token that it returns. During a pause, data waits in the operating
+system's buffers. No data is lost, and a token appears less than one frame later.
 """
 
 PAUSE_S = 0.04
 """Pause between two reads, in seconds."""
 MIN_WAITED_READS = 30
-"""Consecutive reads that had to wait for data before pauses begin. Short responses are never delayed, so
-that a tool call runs without delay.
+"""Minimum number of consecutive reads that had to wait for data before pauses begin. So short responses, such
+as tool calls, are never delayed.
 """
 _WAIT_THRESHOLD_S = 0.0005
-"""A read of data that has already arrived takes less."""
+"""Minimum duration of a read that had to wait for data."""
 _BURST_BYTES = 8192
-"""From this many bytes between two waits, the response is too fast for pauses."""
+"""If this many bytes arrive between two waits, the response is too fast for pauses."""
 
 
 class ReadThrottle:
-    """Computes the pauses between the reads of one response, while small amounts of data arrive at short
-    intervals.
+    """Computes the pauses between the reads of one response.
+
+    Pauses are used only while small amounts of data arrive at short intervals.
     """
 
     def __init__(self) -> None:

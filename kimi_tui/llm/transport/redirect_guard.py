@@ -10,12 +10,13 @@ KEY_HEADERS = ("Authorization", "X-Api-Key", "Api-Key", "Cookie")
 
 
 class RedirectGuard:
-    """Removes keys from requests to another server. Used as an HTTP client's request hook, which is called
-    for each redirect as well.
+    """Removes keys from requests to other servers.
+
+    Used as a request hook of an HTTP client, which also calls the hook for each redirect.
     """
 
     def __init__(self, base_url: str, names: Collection[str]) -> None:
-        """`names`: headers that only the server at `base_url` may get."""
+        """`names`: headers to send only to the server at `base_url`."""
         self._server = _server_of(base_url)
         self._names = names
 

@@ -1,7 +1,7 @@
-"""Cache of encoded conversations, so that a request only encodes the messages that are new in it.
+"""Cache of encoded conversations, so that a request only encodes new messages.
 
-A request repeats the previous one and adds to it. If each request were encoded from scratch, its cost would
-grow with the conversation: with 20,000 messages, it takes as long as the response.
+A request contains the messages of the previous request and new messages. Without a cache, the cost of
+encoding would grow with the conversation: with 20,000 messages, encoding takes as long as the response.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from kimi_tui.llm.transport.json_body import encode_body
 _BATCH_SIZE = 400
 """Messages to encode before yielding to the event loop. A batch takes a few milliseconds."""
 _MAX_CONVERSATIONS = 2
-"""An agent's conversation and one other, such as a sub-agent's. Old ones must not stay in memory for long."""
+"""An agent's and one other conversation, such as a sub-agent's. Few, because old conversations use memory."""
 
 
 class IncrementalEncoder(Protocol):
@@ -31,12 +31,12 @@ class IncrementalEncoder(Protocol):
 
     @property
     def trailing_messages(self) -> list[dict[str, Any]]:
-        """Encoded messages that complete the request, but may be different in the next one."""
+        """Encoded messages that complete this request, but may differ in the next request."""
         ...
 
 
 class EncodingStyle(Protocol):
-    """Everything other than the conversation that the encoding depends on. Equal styles encode alike."""
+    """The settings that affect the encoding. Equal styles encode a conversation identically."""
 
     def create_encoder(self) -> IncrementalEncoder:
         """Return an encoder for a new conversation."""
@@ -50,9 +50,9 @@ class CachedRequest(NamedTuple):
     """The encoded `messages` of a request."""
 
     json: bytes
-    """All of them, as a JSON array."""
+    """All encoded messages, as a JSON array."""
     trailing_messages: list[dict[str, Any]]
-    """The last of them, which may be different in the next request."""
+    """The last encoded messages, which may differ in the next request."""
 
 
 class RequestCache(Generic[StyleT]):
@@ -60,14 +60,14 @@ class RequestCache(Generic[StyleT]):
 
     def __init__(self) -> None:
         self._conversations: list[_CachedConversation[StyleT]] = []
-        """Latest last."""
+        """Conversations, most recently used last."""
 
     async def build_request(self, style: StyleT, history: Sequence[Message]) -> CachedRequest:
         """Return the encoded messages of `history`."""
         return (await self._extend_conversation(style, tuple(history))).build_request()
 
     async def prepare(self, style: StyleT, history: Sequence[Message]) -> None:
-        """Encode `history` in advance, unless a cached conversation starts with it."""
+        """Encode `history` in advance, unless a cached conversation already covers it."""
         whole = tuple(history)
         if not any(conversation.covers(style, whole) for conversation in self._conversations):
             await self._extend_conversation(style, whole)
@@ -119,7 +119,7 @@ class _CachedConversation(Generic[StyleT]):
         return style == self._style and self.history[: len(history)] == history
 
     async def extend(self, history: tuple[Message, ...]) -> None:
-        """Encode the messages of `history` that are new. `history` must start with this conversation."""
+        """Encode the new messages in `history`. `history` must start with this conversation."""
         while batch := history[len(self.history) : len(self.history) + _BATCH_SIZE]:
             self._json += self._encode_following(
                 [encoded for message in batch for encoded in self._encoder.encode(message)]

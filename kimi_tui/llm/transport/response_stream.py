@@ -21,7 +21,7 @@ TRAILING_EVENTS_TIMEOUT_S = 5.0
 """Seconds to wait for the usage report after the server declared the response complete."""
 
 MAX_EVENT_BYTES = 256_000_000
-"""Maximum size of one event, or of a response that isn't a stream. Beyond it, the server counts as broken."""
+"""Maximum size of one event, or of a response that isn't a stream. Larger ones are an error of the server."""
 
 _BATCH_SIZE = 64
 """Events to process before yielding to the event loop, for instance to handle a key."""
@@ -31,7 +31,7 @@ _CLOSE_TIMEOUT_S = 0.2
 
 
 class StreamedResponse(Protocol):
-    """The part of the HTTP client's responses that is used here."""
+    """The methods of the HTTP client's responses that this module uses."""
 
     def aiter_bytes(self) -> AsyncGenerator[bytes, None]:
         """Iterate over the body as it arrives."""
@@ -64,7 +64,7 @@ class ResponseParser(Protocol):
         ...
 
     def usage_parts(self) -> Sequence[StreamPart]:
-        """Return the usage, after the stream ended, as far as the server reported it."""
+        """Return the usage that the server reported, if any. Call this after the stream has ended."""
         ...
 
     def finish(self, *, was_ended: bool) -> Sequence[StreamPart]:
@@ -85,9 +85,10 @@ async def response_parts(
 ) -> AsyncGenerator[StreamPart, None]:
     """Yield the parts of `response`, and close it at the end.
 
-    Raises APIConnectionError for a broken connection or invalid data, APITimeoutError if no byte arrives
-    within the client's read timeout, APIStatusError for an error inside the stream, and
-    APIEmptyResponseError. Connection failures after the response is complete are ignored.
+    Connection failures after the response is complete are ignored.
+
+    Raises: APIConnectionError for a broken connection or invalid data. APITimeoutError if no byte arrives
+    within the client's read timeout. APIStatusError for an error inside the stream. APIEmptyResponseError.
     """
     sse = SseParser()
     throttle = ReadThrottle()
@@ -136,8 +137,9 @@ def _batches(events: Iterable[SseEvent]) -> Iterator[Sequence[SseEvent]]:
 def _parse_events(
     events: Iterable[SseEvent], parser: ResponseParser, endpoint: Endpoint
 ) -> tuple[Sequence[StreamPart], bool, ChatProviderError | None]:
-    """Return the parts of `events`, with consecutive fragments joined, whether the end marker arrived, and
-    the error that followed the parts.
+    """Return the parts of `events`, whether the end marker arrived, and the error after the parts, if any.
+
+    Consecutive fragments are joined.
     """
     parts: list[StreamPart] = []
     try:
@@ -152,7 +154,7 @@ def _parse_events(
 
 
 def _join_parts(parts: Sequence[StreamPart]) -> Sequence[StreamPart]:
-    """Return `parts` with consecutive text, or thinking, joined: each part causes work in all consumers."""
+    """Return `parts` with consecutive text or thinking joined. Each part causes work in all consumers."""
     if len(parts) < 2:
         return parts
     joined: list[StreamPart] = []
@@ -203,9 +205,7 @@ async def _close_stream(chunks: AsyncIterator[bytes]) -> None:
 
 
 def _payloads(event: SseEvent, endpoint: Endpoint) -> Iterable[dict[str, Any]]:
-    """Return the JSON objects of `event`: one, or one per line if a server omits the blank lines between
-    events.
-    """
+    """Return the JSON objects of `event`: one object, or one per line if the server omits blank lines."""
     if not event.data:
         return ()
     try:

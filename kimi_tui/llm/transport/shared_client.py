@@ -1,4 +1,4 @@
-"""HTTP client or client of an SDK, created in a thread when it's first needed and then shared."""
+"""Shared HTTP client or SDK client, created in a thread on first use."""
 
 import asyncio
 from contextlib import suppress
@@ -22,7 +22,7 @@ class ClientFactory(Protocol[C]):
         ...
 
     def create_client(self) -> C:
-        """Import what is needed and return a client. Called in a thread.
+        """Import the required modules and return a client. Called in a thread.
 
         Raises ImportError, ValueError, OSError.
         """

@@ -25,16 +25,14 @@ class BodyKind(Enum):
 
 
 class SseEvent(NamedTuple):
-    """One event. Of the event names, only `error` matters; the others repeat what the data contains."""
+    """One event. Only the event name `error` matters, because other names repeat information in the data."""
 
     data: str
     is_error: bool
 
 
 class SseParser:
-    """Splits chunks of a body into events, independent of chunk boundaries. Runs in linear time, also for
-    long lines.
-    """
+    """Splits chunks of a body into events, independent of chunk boundaries. Takes linear time."""
 
     def __init__(self) -> None:
         self.kind = BodyKind.UNKNOWN
@@ -48,7 +46,7 @@ class SseParser:
         self._is_error = False
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
-        """Return the events that `chunk` completes. Documents and web pages have none; see `document`."""
+        """Return the events that `chunk` completes. Documents have no events; see `document`."""
         self.pending_bytes += len(chunk)
         if self.kind is BodyKind.UNKNOWN:
             chunk = chunk.removeprefix(_BYTE_ORDER_MARK).lstrip()
@@ -71,13 +69,13 @@ class SseParser:
         return events
 
     def finish(self) -> list[SseEvent]:
-        """Return the events that the end of the body completes: the last one, without its blank line."""
+        """Return the last event if the body ends without a blank line after it."""
         if self.kind is not BodyKind.EVENTS:
             return []
         return self._parse_lines([_decode(b"".join(self._unfinished_line)), ""])
 
     def document(self) -> str:
-        """Return the whole body, if it isn't a stream."""
+        """Return the whole body of a response that isn't a stream."""
         return _decode(b"".join(self._unfinished_line))
 
     def _parse_lines(self, lines: Iterable[str]) -> list[SseEvent]:

@@ -17,9 +17,9 @@ def ssl_context_for(base_url: str) -> ssl.SSLContext:
 
 
 class _LazySslContext(ssl.SSLContext):
-    """Loads the certificates only if the connection is encrypted after all, by a redirect or a proxy.
+    """Loads the certificates only if a connection is encrypted after a redirect or through a proxy.
 
-    Loading them takes longer than a local model's server takes to respond.
+    Loading certificates takes longer than a response of a local model's server.
     """
 
     def wrap_bio(self, *args: Any, **options: Any) -> ssl.SSLObject:
