@@ -19,7 +19,7 @@ _TREE_ROLES = {"_checkpoint", "_files", "_revert"}
 
 @frozen(kw_only=True)
 class Branch:
-    """A branch that was left, from its beginning: its first part is shared with the current branch."""
+    """A branch other than the current one, including the part that both share."""
 
     number: int
     path: Path
@@ -28,7 +28,7 @@ class Branch:
     messages: int
     checkpoints: tuple[Checkpoint, ...]
     reason: RevertReason | None = None
-    """Why it was left; None if no record says so (a rotation of kimi-cli)."""
+    """Why the branch was left; None if unknown, as for a rotation by kimi-cli."""
     to: int | None = None
     """The checkpoint that the conversation continued from."""
 
@@ -108,7 +108,7 @@ def resolve_branches(
 ) -> tuple[Branch, ...]:
     """Return the branches with the reason why each was left.
 
-    The revert records of the branches that replaced them contain it.
+    The reason is in a revert record of the branch that replaced it.
     """
     previews = list(previews)
     revert_by_branch = {revert.branch: revert for preview in previews for revert in preview.reverts}

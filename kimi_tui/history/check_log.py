@@ -1,7 +1,7 @@
-"""Log of the results of the check after a session's steps.
+"""Log of check results: the outcome of the check command after each step.
 
-`checks.jsonl` in the session directory has one line per result; a later one for the same step replaces an
-earlier one.
+`checks.jsonl` in the session directory has one line per result. If a step has several lines, the last one
+counts.
 """
 
 import json
@@ -24,7 +24,7 @@ class CheckRecord:
     """Result of the check after a step."""
 
     uid: str
-    """The step's checkpoint."""
+    """The uid of the step's checkpoint."""
     verdict: CheckVerdict
     is_first_failure: bool = False
     is_provisional: bool = False
@@ -32,7 +32,7 @@ class CheckRecord:
     command: str = ""
     duration_s: float = 0.0
     output: str = ""
-    """End of the command's output, unless it passed."""
+    """End of the command's output; empty if the check passed."""
 
     @property
     def step_check(self) -> StepCheck:
@@ -43,14 +43,14 @@ class CheckRecord:
 
 
 class CheckLog:
-    """The results of one session. The methods block."""
+    """The check results of one session. The methods block."""
 
     def __init__(self, folder: Path, *, fs: FileSystem = LOCAL_FILE_SYSTEM) -> None:
         self._path = folder / CHECK_LOG
         self._fs = fs
 
     def read(self) -> dict[str, CheckRecord]:
-        """Return the results by uid. Damaged lines, and a file that can't be read, are skipped."""
+        """Return the results by checkpoint uid. Skips damaged lines; empty if the file can't be read."""
         try:
             data = self._path.read_bytes()
         except OSError:
@@ -76,7 +76,7 @@ class CheckLog:
 
 
 def read_step_checks(folder: Path) -> Mapping[str, StepCheck]:
-    """Return the results of the session in `folder` as the timeline shows them, by uid. Blocks."""
+    """Return the check results of the session in `folder` for the timeline, by checkpoint uid. Blocks."""
     records = CheckLog(folder).read()
     return {uid: record.step_check for uid, record in records.items()} or _NO_CHECKS
 

@@ -1,4 +1,4 @@
-"""Tree of all checkpoints of a session: those of the current branch and of the other branches."""
+"""Tree of all checkpoints of a session, on the current branch and on the other branches."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ from kimi_tui.history.records import Checkpoint, RevertRecord
 NOT_CAPTURED_YET = "the files have not been captured yet"
 """Value of a checkpoint's `files` until its file state is known.
 
-The next known state of the branch is also its state, since operations that change files wait for it.
+Until then, the next known state of the branch counts as the checkpoint's state, since operations that change
+files wait for the capture.
 """
 
 
@@ -22,11 +23,11 @@ class CheckpointNode:
 
     checkpoint: Checkpoint
     branch: int | None
-    """The newest branch that contains it; None if it is on the current branch."""
+    """The newest branch that contains the checkpoint; None if the current branch does."""
     parent: str | None
-    """The uid of the previous checkpoint on its branch, or the one where that branch starts."""
+    """The uid of the previous checkpoint, or of the checkpoint where the branch starts."""
     next: Checkpoint | None
-    """The next checkpoint on its branch."""
+    """The next checkpoint on the same branch; None for the last one."""
     files: str
     """The manifest id of the file state, or the reason why there is no manifest."""
     problem: str = ""
@@ -99,7 +100,10 @@ class CheckpointTree:
             yield branch.number, branch.checkpoints
 
     def newest_nodes(self, current_branch: Sequence[Checkpoint], since: int) -> list[CheckpointNode]:
-        """Return the nodes of a current branch that has grown, from the one before checkpoint `since` on."""
+        """Return the nodes of `current_branch` from the one before checkpoint `since` on.
+
+        `current_branch` may have more checkpoints than this tree.
+        """
         start = len(current_branch)
         while start > 0 and current_branch[start - 1].id >= since:
             start -= 1
@@ -124,7 +128,7 @@ class CheckpointTree:
 
 
 def last_nodes(current_branch: Sequence[Checkpoint], count: int) -> list[CheckpointNode]:
-    """Return the last `count` nodes of a current branch that has more, without examining earlier ones."""
+    """Return the last `count` nodes of a current branch with more nodes. Earlier ones aren't examined."""
     return _build_nodes(current_branch[-count - 1 :], None)[1:]
 
 

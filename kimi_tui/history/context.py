@@ -26,9 +26,9 @@ from kimi_tui.wire.timeline import CheckpointKind, FileChanges, RevertReason
 class Context:
     """One conversation, stored in `file_backend`. The file is created with the first message.
 
-    Between two calls the history can always be sent to a provider, unless results of calls are being appended
-    one by one. Every change may raise JournalWriteError, and is completed even if the caller is canceled in
-    the meantime. If the file already has content, call `restore` before the first change.
+    Between two method calls, the history is ready to send to a provider, unless tool results are being
+    appended one by one. Every change may raise JournalWriteError. If the caller is canceled, the change is
+    completed first. If the file already has content, call `restore` before the first change.
     """
 
     def __init__(self, file_backend: Path | str, *, fs: FileSystem = LOCAL_FILE_SYSTEM) -> None:
@@ -37,7 +37,7 @@ class Context:
         self._repairs: tuple[RepairFinding, ...] = ()
         self._reader = ReadOnlyConversation(Path(file_backend))
         self.on_file_rewritten: Callable[[], None] = lambda: None
-        """Called after the file, which another program had deleted or moved, was recreated."""
+        """Called after the file was recreated because another program had deleted or moved it."""
         self.on_change: Callable[[int | None], None] = lambda _: None
         """Called with the id of each new or changed checkpoint; with None after a switch of branches."""
 
@@ -58,12 +58,12 @@ class Context:
 
     @property
     def token_count_with_pending(self) -> int:
-        """`token_count` plus an estimate of the messages since."""
+        """`token_count` plus an estimate for the messages that it doesn't cover."""
         return self._store.state.token_count_with_pending
 
     @property
     def n_checkpoints(self) -> int:
-        """The id of the next checkpoint: the number of checkpoints created in the session's life."""
+        """Number of checkpoints created in the session's life. This is also the next checkpoint's id."""
         return self._store.state.next_id
 
     @property
@@ -126,9 +126,9 @@ class Context:
     ) -> None:
         """Append a step in one synced write: the model's message, its tool results, and further notes.
 
-        `token_count` is the provider's count for the request and the model's message, which `model` wrote at
-        a cost of `cost_usd`. A call without a result gets its pending result, or one that says it was
-        interrupted. Raises ValueError for a result that no call awaits.
+        `token_count` is the provider's count for the request and the model's message. `model` and `cost_usd`
+        are that message's model and cost. A call without a result gets its pending result, or one that says
+        it was interrupted. Raises ValueError for a result that no call awaits.
         """
         usage = UsageRecord(token_count, model, cost_usd) if token_count is not None else None
         await self._store.write(step_records(self._store.state, messages, usage), sync=True)
@@ -141,7 +141,7 @@ class Context:
 
         If the process dies before `append_step`, a restore completes the step from these records. In between,
         only the step itself may be appended; anything else marks the step as interrupted. A result replaces
-        an earlier one for the same call. A result that comes too late is ignored.
+        an earlier one for the same call. A result that arrives after its step is ignored.
         """
         if records := pending_records(self._store.state, message):
             await self._store.write(records, sync=False)
@@ -236,13 +236,13 @@ class Context:
     ) -> RevertResult:
         """Replace the history with `messages` in one atomic write. The old history becomes a branch.
 
-        Results without a call are dropped, calls without a result get one that says they were interrupted.
+        Results without a call are dropped. A call without a result gets one that says it was interrupted.
         """
         return await self._store.start_new(complete_tool_results(messages), reason=reason)
 
     @run_serially
     async def update_token_count(self, token_count: int) -> None:
-        """Record the size of the history as counted by a provider."""
+        """Record the size of the history in tokens, as counted by a provider."""
         await self._store.write([UsageRecord(token_count)], sync=False)
 
     @run_serially
@@ -267,7 +267,7 @@ class Context:
 
     @run_serially
     async def copy_to(self, path: Path, *, branch: int | None = None, before: int | None = None) -> None:
-        """Write a branch, or the part of it `before` a checkpoint, to another file; None is the current one.
+        """Write a branch, or its part `before` a checkpoint, to another file. None is the current branch.
 
         Raises ValueError if the branch or checkpoint doesn't exist, JournalWriteError, SessionError.
         """

@@ -30,7 +30,7 @@ from kimi_tui.history.token_estimate import RunningTokenEstimate
 
 @frozen
 class CheckpointPosition:
-    """The position of a checkpoint."""
+    """Position of a checkpoint in the file and in the history, with the counts at that point."""
 
     offset: int
     """Where its record starts, in bytes after the system prompt's line."""
@@ -52,9 +52,7 @@ class ConversationState:
         self._late_records: list[tuple[int, FileStateRecord]] = []
         """File state records that were written after other checkpoints, with their offsets."""
         self._previous_step: PendingStep | None = None
-        """The pending records of the newest step, which have the results if the step's own write is
-        truncated.
-        """
+        """Pending records of the newest step, used for its results if its final write was truncated."""
         self._message_line = 0
         self._findings: list[RepairFinding] = []
         self._reported: set[tuple[FindingKind, int]] = set()
@@ -76,7 +74,7 @@ class ConversationState:
 
     @property
     def token_count_with_pending(self) -> int:
-        """`token_count` plus an estimate of the messages since."""
+        """`token_count` plus an estimate for the messages that it doesn't cover."""
         return self.token_count + self._uncounted_estimate.tokens(
             self.history, start=self.n_counted, n_settled=self._history.n_settled
         )
@@ -120,9 +118,9 @@ class ConversationState:
         self._findings.append(RepairFinding(kind, number, detail))
 
     def closing_messages(self) -> list[Message]:
-        """Return the messages that complete a pending step, or calls without results.
+        """Return the messages that complete a pending step, or that answer calls without results.
 
-        The only invented ones are the results that say a call was interrupted.
+        All of them were recorded, except for results that say a call was interrupted.
         """
         if self.step is not None:
             return self.step.final_messages()
@@ -131,7 +129,7 @@ class ConversationState:
         return self._history.missing_results(self._pending_results())
 
     def prepare_messages(self, messages: Iterable[Message]) -> list[Message]:
-        """Return `messages`, preceded and interleaved with results so that every call has one.
+        """Return `messages` with missing results before and between them, so that every call has a result.
 
         Raises ValueError for a result that no call awaits.
         """
@@ -218,7 +216,10 @@ class ConversationState:
         return state
 
     def late_records_after(self, checkpoint_id: int) -> list[FileStateRecord]:
-        """Return file state records after a checkpoint that belong to earlier ones. Raises ValueError."""
+        """Return the file state records that follow a checkpoint but belong to earlier ones.
+
+        Raises ValueError if the checkpoint isn't on this branch.
+        """
         index = self._index_of(checkpoint_id)
         before = {checkpoint.id for checkpoint in self._checkpoints[:index]}
         return [

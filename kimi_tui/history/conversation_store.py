@@ -1,8 +1,8 @@
 """Write-through store of a conversation: its current branch in memory and the file on disk never differ.
 
-A change is written to disk first and applied in memory only after that succeeded. If the write fails, neither
-changes. The file is a journal whose first line is the system prompt. Offsets are bytes after that line, so
-that they stay valid when the prompt changes.
+A change is written to disk first. It is applied in memory only if the write succeeds. The file is a journal
+whose first line is the system prompt. Offsets are in bytes after that line, so that they stay valid when the
+prompt changes.
 """
 
 import asyncio
@@ -31,25 +31,27 @@ class RevertResult:
     """Result of a switch to another state of the conversation."""
 
     branch: int | None
-    """The rotation that holds the branch that was left; None if there was nothing to keep."""
+    """The rotation with the branch that was left; None if that branch was empty."""
     from_id: int
-    """The newest checkpoint of the branch that was left; 0 if it had none."""
+    """Id of the newest checkpoint of that branch; 0 if the branch had no checkpoints."""
     to: int
     """The checkpoint reverted to; 0, the beginning, for a clear or a compaction."""
 
 
 class ConversationObserver(Protocol):
-    """Is notified of changes that are more than new records."""
+    """Observer of changes other than appended records."""
 
     def handle_replaced(self, *, file_rewritten: bool) -> None:
-        """Another branch has become current, or the file, which another program had deleted or moved, was
-        rewritten.
+        """Handle a switch to another branch.
+
+        With `file_rewritten`, the branch is the same: its file was recreated after another program had
+        deleted or moved it.
         """
         ...
 
 
 class ConversationStore:
-    """The current branch, stored in `file`. Callers must not run two methods at the same time or cancel one.
+    """The current branch, stored in `file`. Don't run two methods at the same time; don't cancel a method.
 
     Every change may raise JournalWriteError, and RuntimeError if the file has content that wasn't restored.
     """
@@ -228,7 +230,7 @@ class ConversationStore:
     ) -> int | None:
         """Replace the content with the system prompt, `file_range`, and the lines of `build_tail(branch)`.
 
-        The old content becomes branch `branch`, the return value; None if the file was empty. Raises
+        The old content becomes a branch. Return its number; None if the file was empty. Raises
         JournalWriteError.
         """
         prompt_line = self._current_prompt_line()
@@ -255,7 +257,7 @@ class ConversationStore:
         Journal(path).rewrite(chain([prompt_line], segment.file_range.chunks(), segment.repairs))
 
     def _handle_written(self, prompt_size: int) -> None:
-        """Note that the file has the current prompt, and all repairs that it needs."""
+        """Record that the file has the current prompt and all pending repairs."""
         self._prompt_size = prompt_size
         self._is_prompt_dirty = False
         self._pending_repairs = b""

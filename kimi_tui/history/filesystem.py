@@ -1,6 +1,6 @@
 """File system calls behind an interface, and atomic file operations built on them.
 
-The interface lets a test make each call fail, or kill the process there.
+With the interface, tests can make any call fail, or kill the process during the call.
 """
 
 import contextlib

@@ -35,7 +35,7 @@ class RawLine(NamedTuple):
     """A line of the file."""
 
     number: int
-    """From 1."""
+    """Counted from 1, the first line that was read."""
     offset: int
     data: bytes
     """Includes the newline, if there is one."""
@@ -118,7 +118,7 @@ class Journal:
         return dict(sorted(paths.items()))
 
     def remove_leftovers(self) -> None:
-        """Remove what an interrupted replacement left behind: temporary files and a second hard link."""
+        """Remove leftovers of an interrupted replacement: temporary files, and a second link to the file."""
         temporary = re.compile(rf"{re.escape(self.path.name)}(\.\d+)?{re.escape(TEMPORARY_SUFFIX)}")
         for path in self.path.parent.iterdir() if self.path.parent.is_dir() else ():
             if temporary.fullmatch(path.name):
@@ -184,9 +184,9 @@ class Journal:
             self._set_end(self.size)
 
     def rotate(self, chunks: Callable[[int], Iterable[bytes]]) -> int:
-        """Replace the content with `chunks(number)`, keep the old one as rotation `number`, and return it.
+        """Replace the content with `chunks(number)`, and keep the old content as rotation `number`.
 
-        The file exists at every moment. Raises JournalWriteError.
+        Return the number. The file never disappears in between. Raises JournalWriteError.
         """
         with self._mapping_errors():
             self._check_unchanged()
@@ -221,7 +221,7 @@ class Journal:
             yield b"\n"
 
     def resync(self) -> None:
-        """Accept the current content of the file. From here on, only this object may write to it."""
+        """Accept the current content of the file. Afterwards, only this object may write to the file."""
         size = self.size
         self._set_end(size)
         self._line_is_open = size > 0 and b"".join(read_range(self.path, size - 1, size)) != b"\n"
@@ -248,7 +248,7 @@ class Journal:
             )
 
     def _undo_write(self, file: int, size: int) -> None:
-        """Undo a failed write. If that fails too, the next write does it."""
+        """Truncate the file to `size` bytes after a failed write. If that fails, the next write retries."""
         with contextlib.suppress(OSError):
             self._fs.truncate(file, size)
             self._has_debris = False

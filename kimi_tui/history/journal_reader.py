@@ -21,9 +21,9 @@ class LoadedJournal:
 
     state: ConversationState = field(default_factory=ConversationState)
     prompt_size: int = 0
-    """End of the first line if it is the system prompt, otherwise 0."""
+    """Size of the system prompt's line in bytes; 0 if the file has no system prompt."""
     end: int = 0
-    """End of the last complete line."""
+    """Offset of the end of the last complete line, in bytes."""
     torn_line: RawLine | None = None
     """The last line, if it was truncated."""
     ends_in_newline: bool = True
@@ -40,7 +40,7 @@ class LoadedJournal:
         self.state.apply(record, offset=raw.offset - self.prompt_size, number=raw.number)
 
     def repair(self, journal: Journal) -> tuple[list[bytes], tuple[RepairFinding, ...]]:
-        """Complete unfinished calls and steps in memory. Return lines that do so on disk, and the findings.
+        """Complete unfinished calls and steps in memory. Return the lines to append, and the findings.
 
         If lines were lost, the next checkpoint gets an id that no rotation of `journal` uses.
         """
@@ -71,7 +71,7 @@ def read_journal(path: Path) -> LoadedJournal:
 
 
 def _next_unused_id(journal: Journal) -> int:
-    """Return the first checkpoint id that the rotations of `journal` don't use, in case it lost its own."""
+    """Return the first checkpoint id after those in the rotations of `journal`."""
     next_id = 0
     for path in journal.rotations().values():
         try:
@@ -97,7 +97,7 @@ _ID = re.compile(rb'"(next_)?id"\s*:\s*(\d{1,15})')
 
 
 def _next_id(data: bytes) -> int:
-    """Return the lowest id that may follow a record, even if it is damaged."""
+    """Return the lowest checkpoint id that may follow a line, even a damaged one; 0 for any id."""
     if role_of(data) not in _ID_RECORDS:
         return 0
     return max((int(number) + (not is_next) for is_next, number in _ID.findall(data)), default=0)

@@ -55,15 +55,15 @@ class MessageHistory:
                 self.add_result(early_results[call.id])
 
     def hold_early_result(self, result: Message) -> None:
-        """Keep a result that no call awaits for the next message, in case the two were stored in reverse.
+        """Keep a result that no call awaits, in case the next message has the call.
 
-        A second result of the newest message's calls is dropped: later calls may have the same ids.
+        A second result for a call of the newest message is dropped: a later call may have the same id.
         """
         if not any(call.id == result.tool_call_id for call in self._calls):
             self._early_results[result.tool_call_id] = result
 
     def repeats_unanswered(self, message: Message) -> bool:
-        """Return whether `message` is a second copy of the newest one, whose calls still await results."""
+        """Return whether `message` repeats the newest message while calls of that message await results."""
         return bool(self.pending_calls) and self.messages[self._first_result - 1] == message
 
     def add_result(self, result: Message) -> bool:
@@ -77,7 +77,7 @@ class MessageHistory:
         return False
 
     def replace_result(self, result: Message) -> bool:
-        """Replace the existing result of a call. Return False if it has none."""
+        """Replace the existing result of a call. Return False if the call has no result."""
         for index in range(self._first_result, len(self.messages)):
             if self.messages[index].tool_call_id == result.tool_call_id:
                 self.messages[index] = result
@@ -95,7 +95,7 @@ class MessageHistory:
         return [call for call, done in zip(self._calls, self._has_result, strict=True) if not done]
 
     def missing_results(self, finished: Iterable[Message] = ()) -> list[Message]:
-        """Return a result for each open call: from `finished`, or one that says it was interrupted."""
+        """Return a result for each open call: from `finished`, or one that says the call was interrupted."""
         left = list(finished)
         return [_pop_result(left, call) or interrupted_result(call) for call in self.pending_calls]
 
@@ -105,7 +105,7 @@ def message_with_results(
 ) -> list[Message]:
     """Return an assistant message followed by a result for each of its calls, in their order.
 
-    A call without a result gets it from `finished`, or one that says it was interrupted.
+    A call without a result gets one from `finished`, or one that says the call was interrupted.
     Raises ValueError for a result that answers none of the calls.
     """
     conversation = MessageHistory()

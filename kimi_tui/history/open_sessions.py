@@ -15,15 +15,15 @@ class OpenSession:
 
     id: str
     state: SessionState
-    """What its `state.json` says."""
+    """Content of its `state.json`."""
     open_s: float
-    """Seconds since it was opened."""
+    """Seconds since the process opened it."""
 
 
 def find_open_sessions(data_dir: Path) -> tuple[OpenSession, ...]:
-    """Return the sessions that a process, including this one, has open, last opened first.
+    """Return the sessions that are open in any process, including this one, last opened first.
 
-    Blocks. Leaves out sessions without messages: nothing of them is on disk.
+    Blocks. Leaves out sessions without messages, since they have no files yet.
     """
     opened = []
     for lock_file in sessions_dir(data_dir).glob("*/locks/*"):

@@ -38,7 +38,7 @@ class PendingStep:
         return [PendingRecord(encode(message).rstrip()) for message in self._parse_records().messages]
 
     def final_messages(self) -> list[Message]:
-        """Return the messages of the step if it ended now."""
+        """Return the step's messages, with an interrupted result for each unfinished call."""
         messages = self._parse_records().messages
         return message_with_results(messages[0], messages[1:]) if messages else []
 

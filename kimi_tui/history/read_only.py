@@ -37,7 +37,7 @@ class ReadOnlyConversation:
         return tree
 
     def clear_cache(self) -> None:
-        """Forget the cached previews, because the session directory was replaced."""
+        """Discard the cached previews. Call this after the session directory was replaced."""
         self._previews.clear()
 
     def read_branch(self, number: int) -> ConversationState | None:

@@ -72,8 +72,9 @@ def encode(record: Record) -> bytes:
 
 
 def encode_sanitized(record: Record) -> tuple[Record, bytes]:
-    """Return `record` and its line, with lone surrogates (odd file names) replaced: UTF-8 can't encode
-    them.
+    """Return `record` and its line, with lone surrogates replaced: UTF-8 can't encode them.
+
+    Lone surrogates come from file names that aren't valid UTF-8.
     """
     try:
         return record, encode(record)
@@ -83,7 +84,7 @@ def encode_sanitized(record: Record) -> tuple[Record, bytes]:
 
 
 def parse(data: bytes) -> tuple[Record, str]:
-    """Return the record in a line, and what couldn't be read of it ("" if everything could).
+    """Return the record in a line, and a description of any data that couldn't be read ("" if complete).
 
     Raises DamagedLine.
     """

@@ -7,13 +7,14 @@ A role that starts with `_` is not a message:
   changes, texts (the ids and parameters of generated messages, by path).
 - `_files` {id, files, changes, texts}: the file state of an earlier checkpoint, added once it is known.
 - `_usage` {token_count}: the size of the conversation up to here, as counted by the provider. Within a step,
-  it follows the assistant message and precedes the tool results, since no model has seen those yet; then it
-  also has `model`, and `cost_usd` if the model has a price.
+  the record follows the assistant message and precedes the tool results, since no model has seen the results
+  yet. There it also has `model`, and `cost_usd` if the model has a price.
 - `_revert` {to, next_id, branch, reason} and `parent`, the uid of the next checkpoint's parent.
 - `_repair` {time, found: [{kind, line, detail}], next_id}: the damage found by a restore.
 - `_pending` {message}: part of an unfinished step. The assistant message is recorded as soon as the response
-  is complete, each tool result when its call finishes. The write at the end of the step supersedes them. If
-  that write is missing, the process was killed, and a restore completes the step from the pending records.
+  is complete, each tool result when its call finishes. The write at the end of the step supersedes these
+  records. If that write is missing, the process was killed. A restore then completes the step from the
+  pending records.
 
 Unknown fields and unknown `_` records are ignored here. They stay on disk since lines are copied verbatim.
 """
@@ -33,7 +34,7 @@ class SystemPrompt:
 
 @frozen(kw_only=True)
 class StepSummary:
-    """What the model did between a checkpoint and its predecessor."""
+    """Summary of the model's work between a checkpoint and the previous one."""
 
     label: str = ""
     """One line: the tool calls, or the beginning of the response."""
@@ -61,7 +62,7 @@ class Checkpoint:
     tokens: int = 0
     """Size of the conversation in tokens, partly estimated."""
     done: StepSummary | None = None
-    """Summary of the work since the previous checkpoint; None if there was none or it is unknown."""
+    """Summary of the work since the previous checkpoint; None if the model did nothing, or if unknown."""
     changes: FileChanges | None = None
     """File changes since the previous checkpoint; None if unknown."""
 
@@ -82,14 +83,14 @@ class UsageRecord:
 
     token_count: int
     model: str = ""
-    """The model that wrote the message before it, as named in the config; empty if unknown."""
+    """The model that wrote the preceding message, as named in the config; empty if unknown."""
     cost_usd: float | None = None
-    """What that message cost, in US dollars; None if unknown."""
+    """Cost of that message in US dollars; None if unknown."""
 
 
 @frozen(kw_only=True)
 class RevertRecord:
-    """Start of a new branch in this file; `branch` is the one that was left."""
+    """Start of a new branch in this file. `branch` is the rotation with the branch that was left."""
 
     to: int
     """The checkpoint reverted to; 0, the beginning, for a clear or a compaction."""
@@ -105,7 +106,7 @@ class RepairRecord:
 
     found: tuple[RepairFinding, ...] = ()
     next_id: int = 0
-    """Lower ids may have been used by records that are lost."""
+    """Lowest checkpoint id that no lost record can have used."""
     time: float = 0.0
 
 

@@ -40,7 +40,7 @@ class ConversationSegment:
     state: ConversationState
     file_range: FileRange
     repairs: Sequence[bytes] = ()
-    """Lines to append to those of `file_range` so that together they produce `state`."""
+    """Lines that must follow those of `file_range` to produce `state`."""
     findings: tuple[RepairFinding, ...] = ()
     """The problems that were repaired."""
 

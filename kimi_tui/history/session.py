@@ -82,7 +82,7 @@ class Session:
         )
 
     def acquire(self) -> None:
-        """Become the session's only writer. Raises SessionError if another process is, or for Kimi CLI's."""
+        """Become the only writer. Raises SessionError if the session is in use or belongs to Kimi CLI."""
         self._check_is_own()
         self._lock.acquire()
         self._update_index(self._state.title)
@@ -185,7 +185,7 @@ class SessionStore:
     def list(self, work_dir: Path | None = None) -> tuple[SessionSummary, ...]:
         """Return the sessions of a working directory, or all, last used first. Doesn't read the journals.
 
-        Includes Kimi CLI's sessions in this data directory, unless there is a copy. Sessions with a time in
+        Includes Kimi CLI's sessions in this data directory that haven't been copied. Sessions with a time in
         the future, because a clock is or was wrong, come last.
         """
         move_own_sessions(self._kimi_cli_dir, self._folder)
@@ -220,7 +220,7 @@ class SessionStore:
                 make_private_dir(temporary)
                 _copy_session(session, temporary)
                 state = replace(
-                    forget_attempts(session.state),  # they aren't copied
+                    forget_attempts(session.state),  # attempts aren't copied
                     title=title,
                     work_dir=str(session.work_dir),
                     usage=TokenUsage(),  # the fork counts its own usage

@@ -1,8 +1,10 @@
 """Index of a working directory's sessions: `index.jsonl`, next to the session directories.
 
-A line is `{"id", "work_dir", "title", "updated"}`, in rebuilt ones also `state_time`, the time of the state's
-last write; the newest line of a session counts. The session
-directories are the source of truth: missing entries are rebuilt from them, so losing the index does no harm.
+A line is `{"id", "work_dir", "title", "updated"}`. A rebuilt line also has `state_time`, the time of the last
+write to `state.json`. Times are in seconds since the epoch. The newest line of a session counts.
+
+The session directories are the source of truth: missing entries are rebuilt from them, so losing the index
+does no harm.
 """
 
 import json
@@ -28,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 TITLE_LENGTH = 80
 _CLOCK_TOLERANCE_S = 2.0
-"""An entry is written shortly after the state, with a time from before."""
+"""An entry may have a time up to this much earlier than the modification time of `state.json`."""
 _MAX_LINES_TO_FIRST_PROMPT = 20
 
 
@@ -42,7 +44,7 @@ class SessionSummary:
     """None if it is unknown."""
     title: str
     updated: float
-    """When it was last used, even if it crashed then; in seconds since the epoch."""
+    """Time of the last use in seconds since the epoch, even if the session ended in a crash."""
     kimi_cli_session: KimiCliSession | None = None
     """Set if the session belongs to Kimi CLI."""
 

@@ -19,10 +19,10 @@ _MAX_OWNER_BYTES = 60
 
 
 class SessionLock:
-    """A lock on `path`. The operating system releases it when its process ends, however that happens.
+    """A lock on `path`. The operating system releases it when its process ends, even after a crash.
 
-    On file systems without locks, the process mark in the file counts as long as that process runs on this
-    machine.
+    On file systems without locks, the session counts as locked while the process named in the file runs on
+    this machine.
     """
 
     def __init__(self, path: Path, *, lock: Lock = flock) -> None:
@@ -31,7 +31,7 @@ class SessionLock:
         self._file: int | None = None
 
     def acquire(self) -> None:
-        """Take the lock, or take it again if its file was deleted. No effect if it is already held.
+        """Take the lock. No effect if it is already held, unless its file was deleted.
 
         Raises SessionError if another process holds it.
         """

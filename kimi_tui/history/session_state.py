@@ -20,11 +20,11 @@ TitleSource = Literal["", "prompt", "model", "user"]
 
 @frozen
 class AdoptedAttempt:
-    """An attempt whose changes are in the files."""
+    """An adopted attempt: its changes are in the files."""
 
     number: int
     checkpoint: int
-    """The checkpoint that was created just before it was adopted."""
+    """The checkpoint that was created just before the adoption."""
 
 
 @frozen
@@ -34,11 +34,11 @@ class UndoEntry:
     checkpoint: int
     """The checkpoint that was created just before the revert."""
     files: str | None = None
-    """The manifest id of the file state there; None if it was not captured."""
+    """The manifest id of the file state at that checkpoint; None if it was not captured."""
     branch: int | None = None
-    """The rotation that holds the conversation there; None if the revert didn't affect the conversation."""
+    """The rotation with the conversation before the revert; None if the revert changed only files."""
     adopted: tuple[AdoptedAttempt, ...] = ()
-    """The attempts that were adopted there."""
+    """The attempts that were adopted at that checkpoint."""
 
 
 @frozen(kw_only=True)
@@ -49,13 +49,13 @@ class PendingRevert:
     before: int
     """The checkpoint that was created just before the revert."""
     left: str | None
-    """The file state at that checkpoint."""
+    """The manifest id of the file state at that checkpoint; None if it was not captured."""
     to: int
     moves: bool
     """Whether the conversation is reverted, too."""
     branch: int | None = None
     until: int | None = None
-    """The checkpoint of the branch to resume before; None for its end."""
+    """The branch is resumed just before this checkpoint; None for the end of the branch."""
     adopted: tuple[AdoptedAttempt, ...] = ()
     """The attempts that are adopted after the revert."""
 
@@ -86,7 +86,7 @@ class SessionState:
 
     title: str = ""
     title_source: TitleSource = ""
-    """Where the title is from; empty if it isn't known. Only a prompt is replaced by a generated title."""
+    """Origin of the title; empty if unknown. Only a prompt is replaced by a generated title."""
     work_dir: str = ""
     todos: tuple[TodoItem, ...] = ()
     grants: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class SessionState:
     cost_day_usd: float = 0.0
     """Cost of the model calls on `cost_day`."""
     model_usage: tuple[ModelUsage, ...] = ()
-    """Usage and cost by model. Calls before it was counted are missing."""
+    """Usage and cost by model. Calls from before kimi-tui recorded this are missing."""
     prompt_facts: PromptFacts | None = None
     """Values of the system prompt; None until the first prompt."""
     origin: CopyOrigin | None = None
@@ -130,7 +130,7 @@ class SessionState:
 def push_undo(
     state: SessionState, reason: RevertReason, entry: UndoEntry
 ) -> tuple[tuple[UndoEntry, ...], tuple[UndoEntry, ...]]:
-    """Return the undo and redo targets after a revert for `reason`; `entry` is the state that was left."""
+    """Return the undo and redo targets after a revert for `reason`; `entry` is the state before it."""
     undos, redos = state.undos, state.redos
     entry = replace(entry, adopted=state.adopted)
     match reason:
@@ -144,7 +144,7 @@ def push_undo(
 
 
 def forget_attempts(state: SessionState, numbers: Container[int] | None = None) -> SessionState:
-    """Return the state without these attempts, or without any. Their numbers may be used again."""
+    """Return the state without the attempts in `numbers`; None means all. Numbers may be reused."""
 
     def keep(adopted: tuple[AdoptedAttempt, ...]) -> tuple[AdoptedAttempt, ...]:
         return tuple(each for each in adopted if numbers is not None and each.number not in numbers)

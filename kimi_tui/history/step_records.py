@@ -1,4 +1,4 @@
-"""Builders of the records for a step: the final ones, and the pending ones written before the step ends."""
+"""Builders of a step's records: the final records, and pending records written before the step ends."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def step_records(
 
 
 def pending_records(state: ConversationState, message: Message) -> list[Record]:
-    """Return the records for a message of the running step; empty if the message comes too late."""
+    """Return the records for a message of the running step; empty if its step has ended."""
     if message.role not in {"assistant", "tool"}:
         raise ValueError(f"a message with role {message.role} can't be pending")
     closing: list[Message] = []

@@ -1,8 +1,8 @@
 """Log of the todo list at each checkpoint, so that a revert can restore it.
 
 `todos.jsonl` in the session directory has one line per change: {"from": id of the next checkpoint at that
-time, "items": the list}. Ids never repeat, so the list at a checkpoint is the last one whose "from" isn't
-greater.
+time, "items": the list}. Ids never repeat, so the list at a checkpoint is in the last line with a "from" up
+to the checkpoint's id.
 """
 
 import json

@@ -24,7 +24,7 @@ class RunningTokenEstimate:
         self._tokens = 0
 
     def tokens(self, messages: Sequence[Message], *, start: int, n_settled: int) -> int:
-        """Return the estimate of `messages` from `start` on. The first `n_settled` must never change."""
+        """Return the estimate for `messages[start:]`. The first `n_settled` messages must never change."""
         if start != self._start:
             self._start, self._end, self._tokens = start, start, 0
         if n_settled > self._end:

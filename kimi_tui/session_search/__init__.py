@@ -1,1 +1,1 @@
-"""Search of all messages of all sessions: an SQLite index of the journals, and the passages that it finds."""
+"""Search of the messages of all sessions with an SQLite index of the journals."""

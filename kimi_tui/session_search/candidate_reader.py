@@ -12,7 +12,7 @@ from kimi_tui.session_search.search_query import SearchQuery
 
 
 class CandidateReader:
-    """Reads messages that may contain the terms of a query. Use it in a `with`."""
+    """Reads messages that may contain the terms of a query. Use it in a `with` block."""
 
     def __init__(self, query: SearchQuery) -> None:
         self._terms = [term.encode() for term in query.terms if _looks_same_in_json(term)]
@@ -49,9 +49,10 @@ class CandidateReader:
             self._file = None
 
     def _lacks_terms(self, line: bytes) -> bool:
-        """Compare the JSON of a line, which is five times as fast as to decode it and to compare its text.
+        """Return whether the JSON of a line certainly lacks a term.
 
-        A call's name and arguments are joined in its text, and characters after `\\u` may have accents.
+        This is five times as fast as decoding the line. Lines with calls or `\\u` always pass: a message's
+        text joins the names and arguments of calls, and the escaped characters may have accents.
         """
         if not line.isascii():
             return False

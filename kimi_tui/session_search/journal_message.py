@@ -74,7 +74,7 @@ def _call_texts(record: dict[str, Any]) -> list[str]:
 
 
 def _call_text(function: dict[str, Any]) -> str:
-    """Return a call as its name and the values of its arguments, which the user saw; not their JSON."""
+    """Return a call's name and the values of its arguments, as the user saw them, instead of their JSON."""
     name, arguments = function.get("name"), function.get("arguments")
     try:
         values = json.loads(arguments) if isinstance(arguments, str) else arguments

@@ -1,4 +1,4 @@
-"""The files that hold the messages of a session, and which part of them is in the current branch."""
+"""Files with the messages of a session, and the lines that two of these files share."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ SUBAGENTS = "subagents"
 
 @frozen(kw_only=True)
 class SegmentFile:
-    """A journal or one of its rotations. A rotation keeps the inode of the file that it was."""
+    """A journal or one of its rotations. A file keeps its inode when it becomes a rotation."""
 
     session_id: str
     path: Path
@@ -27,9 +27,7 @@ class SegmentFile:
 
 
 def find_segments(summary: SessionSummary) -> list[SegmentFile]:
-    """Return the files of a session: the branches in the order in which they were left, then the current one,
-    then those of its sub-agents.
-    """
+    """Return the files of a session: other branches, oldest first, the current branch, then sub-agents."""
     theirs = summary.kimi_cli_session
     if theirs is not None:
         return list(_segments_of(summary.id, theirs.context_file, Journal(theirs.context_file).rotations()))
@@ -66,10 +64,9 @@ def _segments_of(session_id: str, journal: Path, rotations: Mapping[int, Path]) 
 
 
 def read_shared_part(path: Path, other: Path) -> tuple[int, CheckpointMark | None]:
-    """Return the size in bytes of the lines that two journals have in common at their beginning, and the last
-    checkpoint in them.
+    """Return the size in bytes of the lines that both journals begin with, and the last checkpoint in them.
 
-    A revert copies the lines that it keeps to a new file. Raises SessionError.
+    Journals share lines, since a revert copies the lines that it keeps to a new file. Raises SessionError.
     """
     size, checkpoint = 0, None
     for line, other_line in zip(raw_lines(path), raw_lines(other), strict=False):

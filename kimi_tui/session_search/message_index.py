@@ -1,8 +1,8 @@
 """Index of the messages of all sessions: an SQLite database in the data directory.
 
-The database has no texts, only the terms of each message (FTS5, contentless) and the location of its line, so
-that it takes a fraction of the journals' size. It can be deleted at any time: it is built again from them.
-A line that several branches of a session share is indexed once.
+The database has no texts, only the terms of each message (FTS5, contentless) and the location of its line.
+So it takes a fraction of the journals' size. It can be deleted at any time: the next search rebuilds it from
+the journals. A line that several branches of a session share is indexed once.
 """
 
 import contextlib
@@ -35,9 +35,9 @@ _DAMAGED_SCHEMA = (
     "Could not decode",
     "unsupported file format",
 )
-"""How errors begin that SQLite doesn't report as damage."""
+"""Prefixes of error messages that mean damage, although SQLite doesn't report them as damage."""
 _MAX_REMOVED_SHARE = 0.25
-"""The index is built again if more than this part of it belongs to deleted sessions."""
+"""The index is rebuilt if deleted sessions have more than this share of its messages."""
 
 _SCHEMA = """
 CREATE TABLE segments (
@@ -63,7 +63,7 @@ _MESSAGE_TYPES = (int, int, int, int | None, float)
 
 @frozen(kw_only=True)
 class IndexedMessage:
-    """The location of a message."""
+    """Location of a message: its line in a journal, by start and length in bytes."""
 
     session_id: str
     path: Path
@@ -116,9 +116,10 @@ class MessageIndex:
             self._connection = None
 
     def update(self, files: Sequence[SegmentFile], *, deadline: float | None = None) -> float:
-        """Index the new lines of `files`, which are all journals. Return the indexed part, from 0 to 1.
+        """Index the new lines of `files`. Return the indexed part, from 0 to 1.
 
-        Stops at `deadline`, a time of the monotonic clock. Raises KimiTuiError.
+        `files` must list all journals; others are removed from the index. Stops at `deadline`, a time of the
+        monotonic clock in seconds. Raises KimiTuiError.
         """
         try:
             with self._reporting_errors():
@@ -142,7 +143,7 @@ class MessageIndex:
         return 1.0 if missing <= 0 or not total else 1 - missing / total
 
     def find(self, expression: str) -> Generator[IndexedMessage, None, None]:
-        """Yield the messages that match an FTS5 expression, those indexed last first. Raises KimiTuiError."""
+        """Yield the messages that match an FTS5 expression, last indexed first. Raises KimiTuiError."""
         with self._reporting_errors():
             database = self._open()
             segments = {segment.id: segment for segment in _read_segments(database)}
@@ -174,7 +175,7 @@ class MessageIndex:
 
     @contextlib.contextmanager
     def _reporting_errors(self) -> Iterator[None]:
-        """Raise errors of the database as KimiTuiError. A damaged one is deleted."""
+        """Raise errors of the database as KimiTuiError. A damaged database is deleted."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -233,9 +234,9 @@ class MessageIndex:
     def _update_segments(
         self, files: Sequence[SegmentFile]
     ) -> tuple[list[tuple[SegmentFile, _Segment]], bool]:
-        """Match the files to the known segments, by inode since rotations rename them. Add and remove rows.
+        """Match `files` to the known segments by inode, since a rotation renames a file. Add and remove rows.
 
-        Also return whether rows were removed.
+        Return each file with its segment, and whether rows were removed.
         """
         database = self._open()
         with _transaction(database):
@@ -286,7 +287,7 @@ class MessageIndex:
                         if position >= chunk_end:
                             is_done = False
                             break
-                except SessionError:  # it was deleted or can't be read: the next update tries again
+                except SessionError:  # the file was deleted or can't be read: the next update tries again
                     return file.size - segment.indexed
                 database.execute(
                     "UPDATE segments SET indexed = ?, checkpoint = ?, time = ? WHERE id = ?",
@@ -309,7 +310,7 @@ def _transaction(database: sqlite3.Connection) -> Iterator[None]:
 
 
 def _switch_to_wal(database: sqlite3.Connection) -> None:
-    """Set the journal mode. SQLite itself doesn't wait for others who do the same."""
+    """Set the journal mode. SQLite itself doesn't wait for other processes that set it."""
     deadline = time.monotonic() + _BUSY_TIMEOUT_S
     while True:
         try:
@@ -323,7 +324,7 @@ def _switch_to_wal(database: sqlite3.Connection) -> None:
 
 
 def _create_tables(database: sqlite3.Connection) -> None:
-    """Create the tables, if no other process has done so meanwhile."""
+    """Create the tables, unless another process has just created them."""
     with _transaction(database):
         if _version(database) == 0:
             for statement in _SCHEMA.split(";\n"):
@@ -337,7 +338,7 @@ def _version(database: sqlite3.Connection) -> int:
 
 
 def _read_segments(database: sqlite3.Connection) -> list[_Segment]:
-    """Return the rows of `segments`. Raises sqlite3.DatabaseError if one has other types: it is damaged."""
+    """Return the rows of `segments`. Raises sqlite3.DatabaseError if a row is damaged."""
     rows = list(database.execute(f"SELECT {', '.join(_SEGMENT_TYPES)} FROM segments"))
     for row in rows:
         _check_types(row, _SEGMENT_TYPES.values())
@@ -355,9 +356,9 @@ def _check_types(row: Iterable[object], types: Iterable[type | UnionType]) -> No
 def _split_removed(
     segments: Sequence[_Segment], files: Iterable[SegmentFile]
 ) -> tuple[dict[tuple[str, int], _Segment], list[_Segment]]:
-    """Return the segments that are still there, by session and inode, and those that aren't.
+    """Return the segments that still exist, by session and inode, and the removed segments.
 
-    If a segment was removed, those that share lines with it must be indexed again.
+    Segments that share lines with a removed segment count as removed, since they must be indexed again.
     """
     sizes = {(file.session_id, file.inode): file.size for file in files}
     known: dict[tuple[str, int], _Segment] = {}
@@ -378,7 +379,7 @@ def _indexed_size(database: sqlite3.Connection, segment_id: int) -> int | None:
 
 
 def _add_segment(database: sqlite3.Connection, file: SegmentFile, parent: _Segment | None) -> _Segment:
-    """Add a row for a file. What it shares with the segment before it isn't indexed again."""
+    """Add a row for a file. Lines that the file shares with `parent` aren't indexed again."""
     shared, mark = 0, None
     if parent is not None:
         with contextlib.suppress(SessionError):
@@ -424,7 +425,7 @@ def _add_message(
 
 
 def _removed_share(database: sqlite3.Connection) -> float:
-    """Return the part of the messages whose segment no longer exists."""
+    """Return the share of messages in segments that no longer exist, from 0 to 1."""
     (total,) = database.execute("SELECT COALESCE(MAX(id), 0) FROM messages").fetchone()
     if not total:
         return 0.0

@@ -14,9 +14,9 @@ from kimi_tui.base.frozen import frozen
 
 _IDEOGRAPH_RANGES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 _SYMBOL_RANGES = "\u2b00-\u2bff\ue000-\uf8ff\U0001f000-\U0001faff\U000f0000-\U0010ffff"
-"""Emoji and icons. SQLite's tokenizer takes those that are newer than its tables for letters."""
+"""Emoji and icons. SQLite's tokenizer treats symbols that are newer than its tables as letters."""
 _MIN_PREFIX = 3
-"""Shorter last words must match completely: too many words of the index begin with them."""
+"""A shorter last word must match a complete word: too many words of the index begin with it."""
 
 
 def to_index_text(text: str) -> str:
@@ -36,13 +36,13 @@ class SearchQuery:
     """The terms that a message must contain, in any order."""
 
     terms: tuple[str, ...]
-    """The user's words, folded as by `fold`; a message contains each as a part of its text."""
+    """The user's words, folded by `fold`. A matching message contains each of them as a substring."""
 
     @property
     def expression(self) -> str:
         """Expression for FTS5's MATCH; empty if the query contains no letter or digit.
 
-        It finds all messages with the terms, and a few others.
+        The expression finds all messages with the terms, and a few others.
         """
         words = [word for term in self.terms for word in _words().findall(term)]
         parts = []
@@ -57,9 +57,9 @@ class SearchQuery:
         return " ".join(parts)
 
     def positions_in(self, text: str) -> list[tuple[int, int]]:
-        """Return where the terms first occur in `text`, as ranges of characters, in order.
+        """Return the ranges of characters at which the terms first occur in `text`, in order.
 
-        Empty if one of them doesn't.
+        Empty if one of the terms doesn't occur.
         """
         folded = fold(text)
         if not all(term in folded for term in self.terms):
@@ -100,7 +100,7 @@ def _fold_character(character: str) -> str:
 
 
 def _origins(text: str) -> Sequence[int]:
-    """Return for each character of the folded text the position in `text`."""
+    """Return the position in `text` of each character of the folded text."""
     if text.isascii() or all(len(_fold_character(character)) == 1 for character in set(text)):
         return range(len(text))
     return [at for at, character in enumerate(text) for _ in _fold_character(character)]

@@ -17,10 +17,10 @@ from kimi_tui.wire.message_search import MessageMatch, MessageMatches
 FILE_NAME = "search.db"
 MAX_MATCHES = 200
 _MAX_CANDIDATES = 20_000
-"""Messages that the index finds for one search. Each that lacks a phrase takes about 10 µs."""
+"""Maximum number of indexed messages that one search reads. Rejecting a message takes about 10 µs."""
 _MAX_PASSAGE = 2_000
 _CONTEXT_BEFORE = 300
-"""Characters of a long message before its first match."""
+"""Number of characters of a long message to show before its first match."""
 
 
 class SessionSearcher:
@@ -38,7 +38,7 @@ class SessionSearcher:
             self._index.close()
 
     def update(self, *, deadline: float | None = None) -> float:
-        """Index new messages, until `deadline` (monotonic). Return the indexed part, from 0 to 1.
+        """Index new messages until `deadline` (monotonic, in seconds). Return the indexed part, 0 to 1.
 
         Raises KimiTuiError.
         """

@@ -1,1 +1,1 @@
-"""Changes of a working directory's Git repository: which there were, and how to restore it. Never written."""
+"""Changes of a working directory's Git repository, and commands to undo them. Only reads the repository."""

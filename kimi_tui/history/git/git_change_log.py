@@ -1,7 +1,7 @@
 """Log of the changes of a repository during a session.
 
-One file per session: a JSON object per line with the file state after which the change was noticed
-(`state`), its author (`who`, `command`), and the repository's state before and after it.
+One file per session, with a JSON object per line: the newest file state before the change (`state`), the
+author of the change (`who`, `command`), and the repository's states before and after it (`before`, `after`).
 """
 
 import json
@@ -22,7 +22,7 @@ class GitChange:
     """A change of a repository."""
 
     state: str
-    """The newest file state from before the change."""
+    """The newest file state before the change; empty if the change is the first one in the log."""
     who: str
     """The kind of the author, as in `ChangeAuthor`."""
     command: str
@@ -40,7 +40,7 @@ class GitChangeLog:
         self._last: GitState | None = None
 
     def record(self, state: str, *, who: str, command: str) -> None:
-        """Record the change since the last call, if there is one, as made after the file state `state`."""
+        """Record any change since the last call. `state` is the newest file state before the change."""
         now = self._reader.read()
         before = self._last_state()
         if before == now:

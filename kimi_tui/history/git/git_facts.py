@@ -1,4 +1,4 @@
-"""Sentences about what changed in a repository, and the commands that restore it."""
+"""Sentences about changes of a repository, with the commands that restore it."""
 
 import shlex
 import subprocess
@@ -13,14 +13,14 @@ from kimi_tui.history.git.git_state import GitState
 
 _TIMEOUT_S = 2.0
 _MAX_BRANCHES = 10
-"""Maximum number of branches with a sentence of their own."""
+"""Maximum number of branches with their own sentences."""
 _SHORT = 10
 """Length of an abbreviated commit hash."""
 _MAX_COMMAND_CHARS = 60
 
 
 def git_facts(work_dir: Path, changes: Sequence[GitChange]) -> list[str]:
-    """Return sentences about changes of the repository; none unless the agent made one of them."""
+    """Return sentences about changes of the repository; empty if the agent made none of the changes."""
     commands = [change.command for change in changes if change.who in {"call", "background"}]
     if not commands:
         return []

@@ -15,7 +15,7 @@ from kimi_tui.base.frozen import frozen
 _MAX_BYTES = 4 << 20
 """Larger files are skipped."""
 _MAX_LOOSE = 1000
-"""Maximum number of branches that are read from files of their own."""
+"""Maximum number of branches that are read from their own files."""
 _HEADS = "refs/heads/"
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -28,7 +28,7 @@ class GitState:
     branch: str = ""
     """The current branch; empty if `HEAD` is detached."""
     commit: str = ""
-    """The commit of `HEAD`; empty before the first one."""
+    """The commit of `HEAD`; empty before the first commit."""
     branches: dict[str, str] = field(default_factory=dict)
     stashes: tuple[str, ...] = ()
     """The commits of the stashes, the newest last."""
@@ -82,7 +82,7 @@ def _read_state(folder: Path, common: Path) -> GitState:
 
 
 def find_git_dir(work_dir: Path) -> Path | None:
-    """Return the directory with the repository's data: `.git`, or the one that a file `.git` names."""
+    """Return the directory with the repository's data: `.git`, or the directory that a `.git` file names."""
     for folder in (work_dir, *work_dir.parents):
         git = folder / ".git"
         if git.is_dir():

@@ -1,7 +1,8 @@
 """Labels, kinds and times of Kimi CLI's checkpoints, which contain only a number.
 
-Kimi CLI takes a checkpoint before each prompt and before each step, and records both in `wire.jsonl` with
-their times. The records are matched in order: a prompt by its text, a step by its position in the turn.
+Kimi CLI creates a checkpoint before each prompt and before each step. It records the prompts and steps with
+their times in `wire.jsonl`. These are matched in order: a prompt by its text, a step by its position in the
+turn.
 """
 
 import json
@@ -26,7 +27,7 @@ _DMAIL = "You just got a D-Mail"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTurn:
-    """Times of a turn, in seconds since the epoch."""
+    """Prompt of a turn, and the start times of the turn and its steps, in seconds since the epoch."""
 
     prompt: str
     started: float
@@ -34,7 +35,7 @@ class RecordedTurn:
 
 
 def read_turns(wire_file: Path) -> tuple[RecordedTurn, ...]:
-    """Return the turns in a `wire.jsonl`. Lines that can't be read are skipped; a missing file has none."""
+    """Return the turns in a `wire.jsonl`; empty if the file can't be read. Skips damaged lines."""
     turns: list[RecordedTurn] = []
     try:
         lines = wire_file.read_bytes().split(b"\n")
@@ -55,7 +56,7 @@ def read_turns(wire_file: Path) -> tuple[RecordedTurn, ...]:
 def describe_checkpoints(context_file: Path, turns: Sequence[RecordedTurn]) -> None:
     """Add label, kind, time and summary to the checkpoints in a file. Raises OSError.
 
-    Other lines stay as they are. Without a recorded time, a checkpoint gets the file's.
+    Other lines stay as they are. Without recorded turns, checkpoints get the file's modification time.
     """
     lines = context_file.read_bytes().split(b"\n")
     clock = _Clock(turns, default=context_file.stat().st_mtime)
@@ -86,7 +87,7 @@ class _Clock:
         self._time = default if not turns else turns[0].started
 
     def time_of_prompt(self, prompt: str) -> float:
-        """Return the time of the next turn with this prompt; without one, that of the previous checkpoint."""
+        """Return the time of the next turn with this prompt, or else that of the previous checkpoint."""
         for index in range(self._next, len(self._turns)):
             turn = self._turns[index]
             if turn.prompt == prompt:
@@ -97,13 +98,13 @@ class _Clock:
         return self._time
 
     def time_of_step(self) -> float:
-        """Return the time of the turn's next step; without one, that of the previous checkpoint."""
+        """Return the time of the turn's next step, or else that of the previous checkpoint."""
         self._time = next(self._steps, self._time)
         return self._time
 
 
 def _sections(lines: Sequence[bytes]) -> Iterator[tuple[int, Checkpoint, list[Message]]]:
-    """Yield each checkpoint with its line index and the messages up to the next one."""
+    """Yield each checkpoint with its line index and the messages up to the next checkpoint."""
     section: tuple[int, Checkpoint, list[Message]] | None = None
     for index, line in enumerate(lines):
         if not line.strip():

@@ -1,8 +1,8 @@
 """Data directory of Kimi CLI: `config.toml`, `mcp.json`, `user-history/`, `sessions/`, `skills/`,
 `credentials/` (tokens) and `kimi.json`.
 
-`kimi.json` lists the working directories. As in kimi-tui, sessions and input history are stored under the MD5
-of their paths.
+`kimi.json` lists the working directories. As in kimi-tui, sessions and input histories are stored under the
+MD5 hash of their working directory's path.
 """
 
 import json
@@ -93,7 +93,7 @@ class KimiCliDataDir:
     def sessions(self, key: str = "") -> Iterator[KimiCliSession]:
         """Yield the non-empty sessions, including those of old versions, which consist of a single file.
 
-        With `key`, only those of the working directory with this key.
+        With `key`, yield only the sessions of the working directory with this key.
         """
         work_dirs = self._work_dirs()
         folder = self.folder / "sessions"
@@ -168,8 +168,9 @@ def _files_of(folder: Path) -> dict[str, Path]:
 
 
 def _legacy_files_of(file: Path) -> dict[str, Path]:
-    """Return the files of the session in `ID.jsonl`, whose rotated files are `ID_1.jsonl` and so on.
-    Empty for any other file.
+    """Return the files of the session in `ID.jsonl`; empty for any other file.
+
+    The rotated files of such a session are `ID_1.jsonl` and so on.
     """
     own = _LEGACY_SESSION.fullmatch(file.name)
     if own is None or own["number"] or not file.is_file():

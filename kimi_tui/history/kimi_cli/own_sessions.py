@@ -1,6 +1,7 @@
-"""Sessions of kimi-tui where Kimi CLI keeps its own: version 0.1 stored them there.
+"""Sessions that version 0.1 of kimi-tui stored in Kimi CLI's sessions directory.
 
-Kimi CLI can't read them. If both programs use one data directory, even the index looks like a session to it.
+Kimi CLI can't read these sessions. If both programs use one data directory, even kimi-tui's index looks like
+a session to Kimi CLI.
 """
 
 import contextlib
@@ -19,9 +20,9 @@ _HEAD_BYTES = 200_000
 
 
 def move_own_sessions(kimi_cli_dir: KimiCliDataDir, target: Path) -> None:
-    """Move the sessions that kimi-tui wrote to `target`. Kimi CLI's sessions stay where they are.
+    """Move the sessions written by kimi-tui to `target`. Kimi CLI's sessions stay where they are.
 
-    Sessions in use stay until a later call. Errors are ignored: a session that wasn't moved can be read.
+    Sessions in use stay until a later call. Errors are logged: a session that wasn't moved can be read.
     """
     folder = kimi_cli_dir.folder / "sessions"
     for index in folder.glob(f"*/{_INDEX}") if folder.is_dir() else ():

@@ -1,11 +1,12 @@
-"""Which line of an older text each line of a newer text continues.
+"""Mapping of lines: finds the line of an older text that each line of a newer text continues.
 
-A line continues another one if it is the same, if only its layout changed, or if it moved. Layout is what
-formatters change: white space, line breaks, quotes, trailing commas and parentheses around an expression.
+A line continues an older line if both are equal, if only the layout changed, or if the line moved. Layout
+means everything that formatters change: white space, line breaks, quotes, trailing commas and parentheses
+around an expression.
 
-Two texts don't always tell who wrote a line: if a closing brace is added next to another one, either may be
-the new one. Such a line counts as the user's if it may be, so that no line of the user is attributed to the
-agent.
+From two texts, it isn't always clear who wrote a line: if a closing brace is added next to another one,
+either brace may be new. If the user may have written such a line, it counts as the user's, so that no line of
+the user is attributed to the agent.
 """
 
 from collections import Counter, defaultdict
@@ -18,18 +19,18 @@ from kimi_tui.base.line_matcher import LineMatcher
 _LAYOUT = bytes.maketrans(b"'", b'"')
 _LAYOUT_BYTES = b" \t\r\n\f\v,;()\\"
 _SIGNIFICANT = 12
-"""Number of letters and digits from which on an equal line is probably the same line."""
+"""Minimum number of letters and digits at which an equal line is probably the same line."""
 _MAX_MOVED_LINES = 20_000
 
 
 @frozen
 class LineMatch:
-    """Where a line comes from."""
+    """Source of a line."""
 
     line: int | None
-    """The older line that it continues, from 0; None if it is new."""
+    """Number of the older line that the line continues, from 0; None if the line is new."""
     is_doubtful: bool = False
-    """Whether it may also be new."""
+    """Whether the line may also be new."""
 
 
 NEW = LineMatch(None)
@@ -37,7 +38,7 @@ Lines = Sequence[bytes]
 
 
 def map_lines(old: Lines, new: Lines, *, is_by_user: bool) -> list[LineMatch]:
-    """Return the source of each line of `new`. `is_by_user` is whether the user may have made the change."""
+    """Return the source of each line of `new`. `is_by_user`: the user may have made the change."""
     return _LineMapper(old, new, is_by_user=is_by_user).run()
 
 
@@ -84,10 +85,10 @@ class _LineMapper:
     def _is_coincidence(
         self, before: tuple[int, int, int], block: tuple[int, int, int], after: tuple[int, int, int]
     ) -> bool:
-        """Return whether equal lines between rewritten ones are probably written again.
+        """Return whether equal lines between rewritten lines were probably written again.
 
-        They are if they are short, and the user replaced lines both before and after them. A single short
-        line is also if the user only added lines before and after it.
+        True if the user replaced lines both before and after them, and they are short or few. A single short
+        line also counts if the user only added lines before and after it.
         """
         if not self._is_by_user:
             return False
@@ -106,7 +107,7 @@ class _LineMapper:
         return size * 3 <= min(added for _, added in gaps)
 
     def _match_layout(self, i1: int, i2: int, j1: int, j2: int) -> None:
-        """Map the lines of a hunk that differ from older ones only in layout."""
+        """Map the lines of a hunk that differ from older lines only in layout."""
         old, new = self._old[i1:i2], self._new[j1:j2]
         if not old or not new:
             return
@@ -120,9 +121,10 @@ class _LineMapper:
                     self._sources[j1 + block.b + offset] = LineMatch(i1 + block.a + offset)
 
     def _match_characters(self, i1: int, i2: int, j1: int, j2: int) -> bool:
-        """Map lines that only were broken, joined or indented. Return whether they were.
+        """Map the lines if they were only broken, joined or indented. Return whether they were.
 
-        Each continues the older line with most of its characters; an empty line the one in the same place.
+        Each line continues the older line with most of its characters. An empty line continues the empty line
+        in the same place.
         """
         old = [_bare(line) for line in self._old[i1:i2]]
         new = [_bare(line) for line in self._new[j1:j2]]
@@ -154,7 +156,7 @@ class _LineMapper:
         return True
 
     def _match_moved(self) -> None:
-        """Map new lines that are equal to removed ones."""
+        """Map new lines that are equal to removed lines."""
         kept = {source.line for source in self._sources}
         removed: defaultdict[bytes, list[int]] = defaultdict(list)
         n_removed = 0
@@ -181,7 +183,7 @@ class _LineMapper:
                     self._sources[j] = LineMatch(sources[min(number, len(sources) - 1)], is_doubtful=True)
 
     def _doubt_neighbors(self, i1: int, i2: int, j1: int, j2: int) -> None:
-        """Find out which lines next to inserted ones may be the inserted ones, since they are equal."""
+        """Find lines next to inserted lines that may be the inserted ones, since both are equal."""
         new = self._new
         for known in (j1 - 1, j2):
             if 0 <= known < len(new) and self._sources[known].line is not None:
@@ -200,7 +202,7 @@ class _LineMapper:
             down += 1
 
     def _doubt_pair(self, known: int, added: int) -> None:
-        """Note that of two equal lines, either may be the older one."""
+        """Mark two equal lines, either of which may be the older one."""
         if not self._new[added].strip():
             return
         if self._is_by_user:
@@ -215,7 +217,7 @@ def _bare(line: bytes) -> bytes:
 
 
 def is_significant(line: bytes) -> bool:
-    """Return whether a line is so long that an equal one is probably the same."""
+    """Return whether a line is so long that an equal line is probably the same line."""
     count = 0
     for byte in line:
         count += byte > 0x7F or chr(byte).isalnum()

@@ -1,4 +1,4 @@
-"""Tracer: finds for the lines of a file the recorded changes that wrote them."""
+"""Line tracer: finds the recorded changes that wrote the lines of a file."""
 
 import heapq
 from collections.abc import Iterable, Iterator
@@ -14,9 +14,9 @@ from kimi_tui.history.snapshots.manifest import Manifest, ManifestLog, ManifestM
 from kimi_tui.history.snapshots.merge3 import is_text
 
 _MAX_OLDER_VERSIONS = 30
-"""How many older versions are searched for the lines of a revert that doesn't say what it restored."""
+"""Number of older versions that are searched for the lines of a revert with an unknown target state."""
 _MARGIN_LINES = 100
-"""Distance in lines from the changed part of a text at which a line certainly isn't affected."""
+"""Number of lines from the changed part of a text beyond which no line is affected."""
 
 
 @frozen(kw_only=True)
@@ -25,17 +25,17 @@ class LineOrigin:
 
     version: RecordedVersion
     line: int
-    """Its number in that version, from 0."""
+    """Number of the line in that version, from 0."""
     is_known: bool = True
-    """Whether it is known who wrote it. The stored history may begin later."""
+    """Whether the author is known. False, for example, if the stored history begins later."""
     time_before: float = 0.0
-    """When the version before was recorded, in seconds since the epoch; 0 without one."""
+    """Time of the previous version, in seconds since the epoch; 0 without a previous version."""
     time_after: float = float("inf")
-    """When the next version was recorded."""
+    """Time of the next version, in seconds since the epoch; infinite without a next version."""
 
     @property
     def is_users(self) -> bool:
-        """Whether it isn't the agent's for sure."""
+        """Whether the user may have written the line."""
         author = self.version.author
         return not self.is_known or author is None or _may_be_users(author)
 
@@ -45,16 +45,16 @@ class _Pursuit:
     """A line that is followed back to its origin."""
 
     wanted: int
-    """The line of the newest version."""
+    """Number of the line in the newest version."""
     otherwise: LineOrigin | None = None
-    """Its origin unless the line turns out to be the user's."""
+    """The origin to use unless the line turns out to be the user's."""
 
 
 class LineTracer:
     """Finds the origins of lines. Its methods block.
 
-    A line stays the same if only its layout changes or if it moves. A revert, or anything else that gives a
-    file its earlier content again, gives its lines their earlier origins again.
+    A line stays the same if only its layout changes or if it moves. If a revert or another change restores
+    earlier content, the lines get their earlier origins again.
     """
 
     def __init__(self, manifests: ManifestLog, blobs: BlobStore) -> None:
@@ -63,9 +63,9 @@ class LineTracer:
         self._blobs = blobs
 
     def trace(self, path: str, head: str, lines: Iterable[int] | None = None) -> dict[int, LineOrigin]:
-        """Return the origins of `lines` of the file in the state `head`, from 0; of all lines by default.
+        """Return the origins of `lines` (from 0) of a file in the state `head`; by default, of all lines.
 
-        Lines that don't exist have none.
+        Lines that don't exist are missing in the result.
         """
         versions = RecordedVersions(self._chain, path, head)
         newest = versions.get(0)
@@ -106,13 +106,13 @@ class LineTracer:
 
 
 class _Trace:
-    """One search."""
+    """One run of `LineTracer.trace`."""
 
     def __init__(self, tracer: LineTracer, versions: RecordedVersions, wanted: Iterable[int]) -> None:
         self._tracer = tracer
         self._versions = versions
         self._pending: dict[int, dict[int, list[_Pursuit]]] = {}
-        """By version and line."""
+        """The lines to follow, by version and line number."""
         self._queue: list[int] = []
         self._origins: dict[int, LineOrigin] = {}
         self._contents: dict[int, bytes | None] = {}
@@ -138,7 +138,7 @@ class _Trace:
     def _trace_version(
         self, number: int, version: RecordedVersion, wanted: dict[int, list[_Pursuit]]
     ) -> None:
-        """Follow the wanted lines of a version to older ones; the others are from this version."""
+        """Follow the wanted lines to older versions. Lines without an older source are from this version."""
         is_known = True
         for older in self._predecessors(number, version):
             if not wanted:
@@ -213,7 +213,7 @@ class _Trace:
     def _find_equal_lines(
         self, number: int, version: RecordedVersion, wanted: dict[int, list[_Pursuit]]
     ) -> None:
-        """Follow lines of a revert to equal ones anywhere in the texts that it combined."""
+        """Follow lines of a revert to equal lines anywhere in the versions that the revert combined."""
         lines = split_lines(self._content(number) or b"")
         for older in self._restored_versions(number, version):
             if (content := self._content(older)) is None:
@@ -223,12 +223,12 @@ class _Trace:
                 self._follow(older, places[lines[line]], wanted.pop(line))
 
     def _adds_significant_lines(self, number: int) -> bool:
-        """Return whether a version has lines, more than a few letters long, that the one before lacks."""
+        """Return whether a version has new lines that are longer than a few letters."""
         before = set(split_lines(self._content(number + 1) or b""))
         return any(is_significant(it) for it in split_lines(self._content(number) or b"") if it not in before)
 
     def _is_lost(self, number: int) -> bool:
-        """Return whether a version was a file whose content isn't known."""
+        """Return whether a version was a file with content that isn't known."""
         version = self._versions.get(number)
         return version is not None and version.entry is not None and version.entry.kind in {"file", "omitted"}
 
@@ -250,7 +250,7 @@ class _Trace:
 
 
 def _may_be_users(author: ChangeAuthor) -> bool:
-    """Return whether the user may have made a change. A scan after a call also finds the user's own."""
+    """Return whether the user may have made a change. A scan after a call also finds the user's changes."""
     return author.who in {"you", "background"} or bool(author.began)
 
 
@@ -260,7 +260,7 @@ def _has_same_content(first: RecordedVersion, second: RecordedVersion) -> bool:
 
 
 def _sources_outside_change(old: bytes, new: bytes, wanted: Iterable[int]) -> dict[int, LineMatch] | None:
-    """Return the sources of lines that are far from the changed part of a text; None if some aren't."""
+    """Return the sources of `wanted` if all of them are far from the changed part; otherwise None."""
     if old == new:
         return {line: LineMatch(line) for line in wanted}
     prefix = _common_prefix(old, new)

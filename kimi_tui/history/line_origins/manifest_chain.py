@@ -1,4 +1,4 @@
-"""The records that lead to a state, and which of them change a path."""
+"""Chain of the records that lead to a state, with a search for the records that change a path."""
 
 import contextlib
 from collections.abc import Iterator
@@ -32,11 +32,11 @@ class ManifestChain:
         return self._indexes[segment]
 
     def read(self, segment: str, offset: int) -> Manifest:
-        """Return a record completely. Raises ManifestMissing."""
+        """Return a complete record. Raises ManifestMissing."""
         return self._manifests.read(f"{segment}:{offset}")
 
     def changes(self, segment: str, path: str) -> Iterator[Manifest]:
-        """Yield the records of a segment that change a path, oldest first. Damaged ones are left out."""
+        """Yield the records of a segment that change a path, oldest first. Skips damaged records."""
         for offset in self.index(segment).find_all_changes(path):
             with contextlib.suppress(ManifestMissing):
                 yield self.read(segment, offset)

@@ -1,11 +1,11 @@
-"""Lines that another session's agent wrote, which this session recorded as changes from outside."""
+"""Lines that another session's agent wrote and that this session recorded as changes from outside."""
 
 from kimi_tui.history.line_origins.line_tracer import LineOrigin, LineTracer
 from kimi_tui.history.snapshots.manifest import Manifest, ManifestLog, session_of
 from kimi_tui.history.snapshots.other_sessions import CLOCK_TOLERANCE_S
 
 _MAX_DEPTH = 3
-"""Sessions whose agents see each other's changes as changes from outside."""
+"""Maximum number of other sessions through which a line is followed."""
 
 
 def trace_across_sessions(

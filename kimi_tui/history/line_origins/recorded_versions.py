@@ -17,11 +17,11 @@ class RecordedVersion:
     record: str
     """The manifest id."""
     path: str
-    """Its path at that time."""
+    """The file's path at that time."""
     entry: Entry | None
-    """None if it didn't exist."""
+    """None if the file didn't exist."""
     author: ChangeAuthor | None
-    """Who made the change from the version before; None if the record doesn't know: it was there already."""
+    """Author of the change from the previous version; None if unknown, since the file already existed."""
     time: float
     """Seconds since the epoch."""
     parent: str | None
@@ -29,7 +29,7 @@ class RecordedVersion:
 
     @property
     def restored_state(self) -> str:
-        """The state from which a revert took the content; empty if it isn't known or this is no revert."""
+        """The state from which a revert took the content; empty if unknown or for other changes."""
         return self.author.call if self.author is not None and self.author.who == "revert" else ""
 
 
@@ -45,7 +45,7 @@ class RecordedVersions:
         """Whether older versions were deleted to free space. Known once `get` has returned None."""
 
     def get(self, number: int) -> RecordedVersion | None:
-        """Return a version; None if there are fewer."""
+        """Return version `number`; None if there are fewer versions."""
         while len(self._found) <= number:
             if (version := next(self._source, None)) is None:
                 return None
@@ -53,7 +53,7 @@ class RecordedVersions:
         return self._found[number]
 
     def at_state(self, manifest: str) -> int | None:
-        """Return the number of the version in a state; None if the state doesn't lead to this one."""
+        """Return the number of the version in a state; None if that state doesn't lead to the newest."""
         age = self._age(manifest)
         if age is None:
             return None
@@ -66,7 +66,7 @@ class RecordedVersions:
         return None
 
     def _age(self, manifest: str) -> tuple[int, int] | None:
-        """Return a number pair that is larger for older records; None for other records."""
+        """Return a number pair that is larger for older records; None if a record isn't in the chain."""
         segment, _, text = manifest.rpartition(":")
         offset = int(text) if text.isdecimal() else -1
         for number, run in enumerate(self._runs):
@@ -75,7 +75,7 @@ class RecordedVersions:
         return None
 
     def find_equal(self, number: int) -> int | None:
-        """Return the number of the newest older version with the content of a version; None without one."""
+        """Return the number of the newest older version with the content of version `number`, or None."""
         version = self.get(number)
         if version is None or version.entry is None or version.entry.kind != "file":
             return None
@@ -107,7 +107,7 @@ class RecordedVersions:
             yield from self._read_base(self._runs[-1], path)
 
     def _read_base(self, run: RecordRun, path: str) -> Iterator[RecordedVersion]:
-        """Yield the version in the whole state that the history begins with, if the file is in it."""
+        """Yield the version in the whole state at the start of the history, if the file existed there."""
         try:
             base = self._chain.read(run.segment, run.first)
         except ManifestMissing:

@@ -1,9 +1,9 @@
-"""Index of a segment of manifests: which paths its records change. Kept in a file next to the segment.
+"""Index of a segment of manifests: the paths that its records change. Kept in a file next to the segment.
 
-The first line is the size of the indexed part of the segment. Then there is a line per record: its offset and
-the paths as JSON strings, separated by tabs. It begins with `=` if its parent is the record before it in the
-segment. Otherwise it begins with `!`, and the parent, empty without one, is between offset and paths. A path
-is found by searching the text, without decoding records.
+The first line is the size of the indexed part of the segment in bytes. Then there is a line per record: its
+offset and the paths as JSON strings, separated by tabs. The line begins with `=` if the record's parent is
+the previous record in the segment. Otherwise the line begins with `!`, and has the parent between offset and
+paths; without a parent, this field is empty. A path is found by searching the text, without decoding records.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.history.snapshots.manifest import ManifestLog, ManifestMissing, RawRecord
 
 _MIN_NEW_BYTES = 50_000
-"""An index is written again when that much of the segment isn't in it."""
+"""An index is rewritten if at least this much of the segment isn't indexed."""
 
 
 @frozen(kw_only=True)
 class RecordRun:
-    """Records of a segment of which each is the parent of the next one."""
+    """Successive records of a segment: each is the parent of the next."""
 
     segment: str
     first: int
@@ -38,7 +38,7 @@ class SegmentIndex:
         self._text = text
 
     def run_to(self, offset: int) -> RecordRun | None:
-        """Return the records that lead to the one at `offset`; None if it isn't stored."""
+        """Return the records that lead to the record at `offset`; None if that record isn't stored."""
         line = self._find_line(offset)
         start = self._text.rfind(b"\n!", 0, line + 2)
         if line < 0 or start < 0:
@@ -49,12 +49,12 @@ class SegmentIndex:
         )
 
     def find_changes(self, run: RecordRun, path: str) -> list[int]:
-        """Return the offsets of the records in `run` that change `path`, the last one first."""
+        """Return the offsets of the records in `run` that change `path`, newest first."""
         start, end = self._find_line(run.first), self._end_of(self._find_line(run.last))
         return self._find(path, start, end)
 
     def find_all_changes(self, path: str) -> list[int]:
-        """Return the offsets of all records that change `path`, the first one first."""
+        """Return the offsets of all records that change `path`, oldest first."""
         return self._find(path, 0, len(self._text))[::-1]
 
     def _find(self, path: str, start: int, end: int) -> list[int]:
@@ -88,7 +88,7 @@ def load_index(manifests: ManifestLog, segment: str) -> SegmentIndex:
         return SegmentIndex(segment, text)
     text = b"%d%b%b" % (end, text[text.find(b"\n") :] if text else b"", b"".join(parts))
     if end - size >= _MIN_NEW_BYTES:
-        with contextlib.suppress(OSError):  # without it, the next question takes longer
+        with contextlib.suppress(OSError):  # without the file, the next search takes longer
             write_private_atomic(file, text.decode("ascii"))
     return SegmentIndex(segment, text)
 

@@ -1,1 +1,1 @@
-"""Snapshots of the working directory at each checkpoint, and reverting to them (`docs/time-travel.md`)."""
+"""Snapshots of the working directory at each checkpoint, and reverts to them (`docs/time-travel.md`)."""

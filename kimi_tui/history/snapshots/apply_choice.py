@@ -17,9 +17,9 @@ class NotOffered(Exception):
 
 
 def apply_choice(item: PlanItem, choice: FileChoice, blobs: BlobStore) -> PlanItem:
-    """Return `item` with the state that `choice` selects; with `then` equal to `now` if nothing changes.
+    """Return `item` with the state that `choice` selects. If the file stays as it is, `then` equals `now`.
 
-    Contents of which only some hunks are applied are stored among the blobs. Raises NotOffered, OSError.
+    If only some hunks are applied, the new content is stored in `blobs`. Raises NotOffered, OSError.
     """
     then = item.then if choice.choice is None else _version(item, choice.choice)
     if choice.hunks is not None:
@@ -35,7 +35,7 @@ def _version(item: PlanItem, choice: ConflictChoice) -> Entry | None:
         "checkpoint": item.then,
     }
     if choice == "both" and choice not in versions and "merge" in versions:
-        choice = "merge"  # equal if the changes don't overlap
+        choice = "merge"  # the merge has both versions if the changes don't overlap
     if choice not in versions:
         raise NotOffered(msg("the choice “{choice}” isn't possible", choice=choice))
     return versions[choice]
@@ -62,6 +62,6 @@ def _with_hunks(
 
 
 def _resolve_numbers(old: bytes, new: bytes, ids: Collection[str]) -> set[str]:
-    """Return `ids` with the numbers of hunks, from 1, replaced by their ids, which are longer."""
+    """Return `ids` with hunk numbers, counted from 1, replaced by ids. Ids are longer than numbers."""
     by_number = {str(number): hunk.id for number, hunk in enumerate(find_hunks(old, new), 1)}
     return {by_number.get(it, it) for it in ids}

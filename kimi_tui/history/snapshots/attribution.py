@@ -27,27 +27,28 @@ class ChangeAuthor:
     agent: str = ""
     """The id of the sub-agent that made the call; empty for the main agent."""
     command: str = ""
-    """The shell command, if it was one. Its effects outside the covered files can't be reverted.
+    """The shell command, or empty. Its effects outside the covered files can't be reverted.
 
     For `coverage`, the reason why coverage was partial before or after the record.
     """
     began: float = 0.0
-    """When the call began, in seconds since the epoch, if a scan found its changes, so that anyone else may
-    have made them while it ran. 0 if its changes are known exactly.
+    """Start of the call in seconds since the epoch; 0 if its changes are known exactly.
+
+    Set if a scan found the changes. Then someone else may have made them while the call ran.
     """
 
     @property
     def is_tool(self) -> bool:
-        """Whether it is a tool call or a revert."""
+        """Whether the author is a tool call or a revert."""
         return self.who in {"call", "revert"}
 
     @property
     def is_program(self) -> bool:
-        """Whether it is a tool call, a revert, a background task or a command that the user ran."""
+        """Whether the author is a tool call, a revert, a background task or a command run by the user."""
         return self.is_tool or self.who == "background" or (self.who == "you" and bool(self.command))
 
     def is_tool_of_other_session(self, sessions: Collection[str]) -> bool:
-        """Return whether it is a tool call or revert of a session that isn't one of `sessions`."""
+        """Return whether the author is a tool call or revert of a session that isn't in `sessions`."""
         return self.is_tool and self.session not in sessions
 
 

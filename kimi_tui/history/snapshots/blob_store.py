@@ -3,11 +3,12 @@
 `blobs/ab/cdef…` contains one blob, zlib-compressed; `packs/` contains many blobs per file. A blob is synced
 to disk before its digest is returned.
 
-Large contents are read and written in pieces of `PIECE` bytes. The pieces are separate blobs under
-`piece_name`, with a list of them in a pack. No large file is ever completely in memory, and a database with
-one changed page, or a log that grew, needs only one or two new pieces. Pieces have a fixed size: boundaries
-that survive insertions would need a loop over every byte, and large files that change in the middle are
-mostly databases and disk images, which don't insert.
+Large contents are read and written in pieces of `PIECE` bytes. Each piece is a blob named by `piece_name`; a
+pack lists the pieces of a content. No large file is ever completely in memory. A database with one changed
+page, or a log that grew, needs only one or two new pieces.
+
+Pieces have a fixed size. Boundaries that survive insertions would need a loop over every byte. Large files
+that change in the middle are mostly databases and disk images, and those overwrite data instead of inserting.
 """
 
 import hashlib
@@ -35,7 +36,7 @@ _MANY_BLOBS = 2000
 
 
 class BlobMissing(Exception):
-    """A content that is no longer stored, or is damaged; the exception text is its digest."""
+    """Content that is no longer stored, or is damaged; the exception text is its digest."""
 
 
 class BlobSink(Protocol):
@@ -51,13 +52,13 @@ class BlobSink(Protocol):
     def put_pieces(self, pieces: Iterable[bytes]) -> tuple[str, int]:
         """Store content given in pieces; return its digest and size. Only the last piece may be shorter.
 
-        Raises OSError, and what `pieces` raises; nothing is stored then.
+        Raises OSError and any error of `pieces`. After an error, nothing is stored.
         """
         ...
 
 
 def max_whole_size(sink: BlobSink) -> int:
-    """Return the maximum size of content that is stored without splitting."""
+    """Return the maximum size of content that is stored without splitting, in bytes."""
     return _MAX_WHOLE_PIECES * sink.piece
 
 
@@ -67,7 +68,7 @@ def digest_of(content: bytes) -> str:
 
 
 def piece_name(content: bytes) -> str:
-    """Return the digest of a piece. The hash has hardware support, since the whole content is hashed, too."""
+    """Return the digest of a piece: SHA-256, for its speed in hardware. The whole content is hashed, too."""
     return hashlib.sha256(content).hexdigest()[: 2 * _DIGEST_BYTES]
 
 
@@ -118,7 +119,7 @@ class BlobStore:
     def bulk_writer(self, *, uncompressed: bool = False) -> Iterator[BlobSink]:
         """Yield a sink for many contents, which are stored together if the block succeeds. Raises OSError.
 
-        With `uncompressed`, they are compressed only by the next `keep_only`.
+        With `uncompressed`, the contents are compressed only by the next `keep_only`.
         """
         make_private_dir(self._packs_dir)
         with new_pack(self._packs_dir, self._fs, raw=uncompressed, frame=self.piece) as writer:
@@ -127,7 +128,7 @@ class BlobStore:
             self.bytes_written += writer.path.stat().st_size
             self._scanned_packs.add(writer.path.name)
             index = bytes(writer.index)
-            writer.index.clear()  # it may have 100,000 records
+            writer.index.clear()  # the index may have 100,000 records
             self._register_pack(Pack(writer.path, index))
 
     def has(self, digest: str) -> bool:
@@ -145,7 +146,7 @@ class BlobStore:
     def iter_chunks(self, digest: str) -> Iterator[bytes]:
         """Yield stored content in verified chunks.
 
-        Raises BlobMissing after the last chunk at the latest, so don't use any of them before the end.
+        May raise BlobMissing even after the last chunk, so don't use any chunk before the iteration ends.
         """
         if (
             digest not in self._pack_by_list
@@ -170,9 +171,9 @@ class BlobStore:
         self._scan_packs()
 
     def keep_only(self, digests: Iterable[str]) -> None:
-        """Delete all other contents. Packs with unneeded contents are rewritten. Raises OSError.
+        """Delete all contents except `digests`. Packs with unneeded contents are rewritten. Raises OSError.
 
-        Nobody else may use the store during the call.
+        No other thread or process may use the store during the call.
         """
         for path in self._packs_dir.glob(f"*{TEMPORARY_SUFFIX}"):
             discard(self._fs, path)
@@ -214,7 +215,7 @@ class BlobStore:
                     if digest in needed and digest not in added:
                         with suppress(zlib.error):
                             writer.add(digest, pack.read(digest))
-                            if number < len(packs):  # no pack contains any twice
+                            if number < len(packs):  # no pack contains a digest twice
                                 added.add(digest)
                 for digest in pack.lists:
                     if digest in needed and digest not in added:
@@ -260,7 +261,7 @@ class BlobStore:
             raise BlobMissing(digest) from error
 
     def _read_verified(self, digest: str, name_of: Callable[[bytes], str]) -> bytes:
-        """Return a blob whose content matches its name. Raises BlobMissing."""
+        """Return a blob after checking its content against its name. Raises BlobMissing."""
         if (content := self._find_verified(digest, name_of)) is None:
             raise BlobMissing(digest)
         return content

@@ -59,7 +59,7 @@ class ChangeAuthors:
         return record.id not in record_ids and record.time >= since
 
     def _is_own(self, record: Manifest) -> bool:
-        """Return whether this session's tool calls or reverts made the changes of a record, if it has any."""
+        """Return whether a record has no changes, or only those of this session's tool calls or reverts."""
         author = record.author
         return not record.changes or (author.who in {"call", "revert"} and author.session in self.sessions)
 

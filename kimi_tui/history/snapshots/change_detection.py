@@ -24,16 +24,16 @@ _PACK_FILES = 16
 """With this many files, contents are packed together."""
 _BULK_FILES = 1000
 _BULK_BYTES = 128 << 20
-"""With this many files or bytes, the capture would take noticeably long: contents are compressed later."""
+"""With this many files or bytes, contents are compressed later. Otherwise, a capture would take long."""
 
 
 @dataclass(slots=True)
 class DetectedChanges:
-    """Changes of the files."""
+    """Changes found by reading files."""
 
     changes: dict[str, Entry | None] = field(default_factory=dict)
     coverage: dict[str, Entry | None] = field(default_factory=dict)
-    """Paths that became covered or uncovered. Nobody has changed them."""
+    """Paths that became covered or uncovered. Nobody has changed the files."""
     keys: dict[str, StatKey] = field(default_factory=dict)
     """Stat keys to cache; empty for paths that have to be read again."""
     stat_keys: dict[str, StatKey] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class DetectedChanges:
     is_deferred: bool = False
     """Whether some changed files are left to a later capture."""
     is_complete: bool = False
-    """Whether they complete an incomplete state: a scan has looked at all files for the first time."""
+    """Whether an incomplete state is now complete: a scan has looked at all files for the first time."""
 
 
 def detect_from_scan(
@@ -61,8 +61,8 @@ def detect_from_scan(
     """Read the files that a scan reports as possibly changed, and store their contents.
 
     Large files come last, the largest at the end. They are omitted if there is no space left, half of the
-    time has passed, or the data written since the store was opened is twice its limit. `scan.files` is empty
-    afterwards: freeing 100,000 items in one step would block all threads. Raises ScanCanceled,
+    time has passed, or the data written since the store was opened reaches twice `limits.total`. `scan.files`
+    is empty afterwards: freeing 100,000 items in one step would block all threads. Raises ScanCanceled,
     DeadlineExceeded, OSError.
     """
     detected = DetectedChanges()
@@ -130,7 +130,7 @@ def detect_from_scan(
 
 
 def _is_probably_unchanged(known: Entry | None, omitted: Entry) -> bool:
-    """Return whether a file that was omitted for lack of space probably is as known: same mode and size."""
+    """Return whether a file omitted for lack of space is probably unchanged: same mode and size."""
     return known is not None and known.kind == "file" and known[1:3] == omitted[1:3]
 
 
@@ -145,11 +145,11 @@ def detect_in_paths(
 ) -> DetectedChanges:
     """Read the entries at `paths` and their parent directories, and store the contents. Raises OSError.
 
-    Whatever is known in a directory that no longer exists is missing, too.
+    If a directory no longer exists, all known entries in it count as missing. If the file system finds a file
+    by several names, only the name in the directory listing has an entry; the other names count as missing.
 
-    If a directory finds a file by several names, only the one that it lists has an entry; the others count
-    as missing. Files for which `known_entry` returns an entry aren't read, and the attributes of parent
-    directories only if they have changed.
+    Files for which `known_entry` returns an entry aren't read. The attributes of a parent directory are read
+    only if its entry has changed.
     """
     detected = DetectedChanges()
     aliases = PathAliases(str(root))
@@ -194,7 +194,7 @@ def _attributes_of_folder(path: str) -> FileAttributes | None:
 
 
 class _PathContent(NamedTuple):
-    """The entry at a path; by default none."""
+    """Content of a path. By default, nothing exists there."""
 
     entry: Entry | None = None
     key: StatKey = ()
@@ -231,8 +231,9 @@ def _read_path(
 
 
 def update_cache(cache: StatCache, detected: DetectedChanges) -> None:
-    """Update `cache` with the detected changes. Ignored paths and directories that aren't cached yet are not
-    added.
+    """Update `cache` with the detected changes.
+
+    Ignored paths aren't added, nor are directories that aren't cached yet.
     """
     for path, key in detected.keys.items():
         if path in detected.changes and not _is_folder(detected.changes[path]):

@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 MAX_ITEMS = 2000
-"""Number of a mapping's items per chunk."""
+"""Maximum number of items per chunk of a mapping."""
 _DEFLATED_BYTES = 1 << 15
 _INFLATED_BYTES = 1 << 18
-"""Maximum number of bytes that are decompressed at a time, before and after it."""
+"""Maximum numbers of bytes before and after decompression, for each step."""
 
 
 def encode_lines(record: Mapping[str, Any]) -> Iterator[bytes]:
@@ -27,7 +27,7 @@ def encode_lines(record: Mapping[str, Any]) -> Iterator[bytes]:
 def decode(
     lines: Iterable[bytes], parsers: Mapping[str, Callable[[Any], dict[str, Any]]] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Return the record whose lines `encode_lines` yielded. Raises ValueError, and what `lines` raises.
+    """Return the record that `encode_lines` split into `lines`. Raises ValueError and any error of `lines`.
 
     `parsers` convert mappings by name, chunk by chunk, and raise ValueError or TypeError.
     """
@@ -43,7 +43,7 @@ def decode(
 
 
 def inflate_lines(data: bytes) -> Iterator[bytes]:
-    """Yield the lines of zlib-compressed `data`, never with all of them in memory. Raises zlib.error."""
+    """Yield the lines of zlib-compressed `data`, without holding all of them in memory. Raises zlib.error."""
     decompressor = zlib.decompressobj()
     line: list[bytes] = []
     for part in _inflate(decompressor, memoryview(data)):
@@ -76,7 +76,7 @@ def split_lines(data: bytes) -> Iterator[bytes]:
 
 
 def chunks(mapping: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the mapping in smaller ones. An empty mapping yields one chunk."""
+    """Yield the items in mappings of up to MAX_ITEMS. An empty mapping yields one empty chunk."""
     items = iter(mapping.items())
     yield dict(islice(items, MAX_ITEMS))
     while chunk := dict(islice(items, MAX_ITEMS)):

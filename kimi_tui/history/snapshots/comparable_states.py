@@ -1,4 +1,4 @@
-"""Comparison of states of which one may not list all files yet."""
+"""Comparison of two states when one of them may not list all files yet."""
 
 from kimi_tui.history.snapshots.entry import Changes, Entry
 from kimi_tui.history.snapshots.manifest import ManifestLog, ManifestMissing
@@ -9,8 +9,7 @@ def comparable_states(
 ) -> tuple[dict[str, Entry], dict[str, Entry]]:
     """Return the entries of two states.
 
-    If the earlier state is incomplete, then unchanged files that were found later are added to it.
-    Raises ManifestMissing.
+    If a state is incomplete, unchanged files that were found later are added to it. Raises ManifestMissing.
     """
     old, new = manifests.entries(before), manifests.entries(after)
     if not manifests.read(before).is_complete:
@@ -32,7 +31,7 @@ def _records_between(manifests: ManifestLog, start: str, end: str) -> list[tuple
 def add_found(entries: dict[str, Entry], records: list[tuple[Changes, bool]]) -> None:
     """Add unchanged files that later records found to the entries of an incomplete state.
 
-    `records`: their changes, and whether they only found files; oldest first.
+    `records` are pairs, oldest first: the changes, and whether these are files that were only found.
     """
     changed: set[str] = set()
     for changes, is_coverage in records:

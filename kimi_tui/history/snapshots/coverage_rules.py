@@ -11,7 +11,7 @@ IGNORE_FILE = ".gitignore"
 
 
 class CoverageRules:
-    """The rules of one working directory and its added directories, read when they are needed."""
+    """The rules of one working directory and its added directories. Ignore files are read on demand."""
 
     def __init__(
         self, root: Path, *, added_dirs: Sequence[str] = (), exclude: Sequence[str] = (), own_dir: str = ""
@@ -26,10 +26,10 @@ class CoverageRules:
         self._exclude = exclude
         self._own_dir = _path_from_root(own_dir, self._root)
         self.stamp = "\n".join((_outer_rules_stamp(root), *exclude, self._own_dir))
-        """Changes with the ignore files that a walk of the working directory doesn't cover."""
+        """Changes whenever an ignore file changes that a walk of the working directory doesn't reach."""
 
     def in_folder(self, folder: str, names: Collection[str] | None = None) -> IgnoreRules:
-        """Return the rules that apply in a directory. `names` is what it contains, if that is known."""
+        """Return the rules that apply in a directory. `names` are the names in the directory, if known."""
         if (rules := self._by_folder.get(folder)) is not None:
             return rules
         path = absolute_path(self._root, folder)
@@ -58,7 +58,7 @@ class CoverageRules:
 
 
 class IgnoredPaths:
-    """Tells for single paths whether they, or directories above them, are ignored."""
+    """The paths that are ignored, directly or because they are in an ignored directory."""
 
     def __init__(self, rules: CoverageRules) -> None:
         self._rules = rules
@@ -81,13 +81,13 @@ class IgnoredPaths:
 
 
 def _path_from_root(folder: str, root: str) -> str:
-    """Return the path at which the walk of `root` reaches `folder`, whose symbolic links are resolved."""
+    """Return the path at which a walk of `root` reaches `folder`, a path without symbolic links."""
     real = os.path.realpath(root)
     return root + folder[len(real) :] if folder.startswith(f"{real}/") else folder
 
 
 def _outer_rules_stamp(root: Path) -> str:
-    """Return a string that changes with the ignore files that the walk itself doesn't cover."""
+    """Return a string that changes whenever an ignore file changes that the walk doesn't reach."""
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     files = [config / "git" / "ignore", root / ".git" / "info" / "exclude"]
     files += [folder / name for folder in root.parents for name in (IGNORE_FILE, ".git/info/exclude")]

@@ -22,7 +22,7 @@ class ScanProgress(Protocol):
 
 
 class ScanDeadline:
-    """Checked repeatedly by a scan in its thread. `cancel` may be called from another thread."""
+    """Time limit of a scan, checked repeatedly in the scan's thread. Any thread may call `cancel`."""
 
     def __init__(self, *, limit_s: float | None = None, progress: ScanProgress | None = None) -> None:
         self._limit_s = limit_s

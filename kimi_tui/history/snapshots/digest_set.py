@@ -1,20 +1,20 @@
-"""Digest set: membership of 100,000 digests in a megabyte."""
+"""Digest set that stores 100,000 digests in a megabyte of memory."""
 
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
 
 _PREFIX = 16
-"""Hexadecimal digits that are kept of each digest, 64 bits."""
+"""Number of hexadecimal digits kept of each digest: 64 bits."""
 _MIN_UNSORTED = 1 << 14
-"""Number of added digests from which they are sorted in. Below it, that isn't worth the time."""
+"""Minimum number of digests to sort in at a time. Sorting fewer isn't worth the time."""
 
 
 class DigestSet:
     """A set of hexadecimal digests that keeps only the beginning of each.
 
-    Different digests with the same beginning count as equal, which happens by chance once in 10^9 sets of
-    100,000.
+    Different digests with the same beginning count as equal. By chance, this happens once in 10^9 sets of
+    100,000 digests.
     """
 
     def __init__(self, digests: Iterable[str] = ()) -> None:
@@ -30,7 +30,7 @@ class DigestSet:
                 self._sort_in()
 
     def __contains__(self, digest: str) -> bool:
-        """Return whether it contains a digest."""
+        """Return whether the set contains a digest."""
         prefix = int(digest[:_PREFIX], 16)
         at = bisect_left(self._sorted, prefix)
         return (at < len(self._sorted) and self._sorted[at] == prefix) or prefix in self._added

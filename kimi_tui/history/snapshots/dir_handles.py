@@ -21,9 +21,7 @@ class PathRejected(Exception):
 
 
 class DirectoryHandles:
-    """Open directories below the working directory and the `added_dirs`, closed at the end of a `with`
-    block.
-    """
+    """Open directories below `root` and the `added_dirs`. The end of a `with` block closes them."""
 
     def __init__(self, root: Path, *, added_dirs: Collection[str] = ()) -> None:
         self._root = str(root)
@@ -54,9 +52,9 @@ class DirectoryHandles:
         return self._folder(start, folder), name
 
     def open_parent_of_folder(self, path: str) -> tuple[int, str]:
-        """Return the same as `open_parent` for a directory; for a starting directory itself, it and ".".
+        """Like `open_parent`, for a directory. For a starting directory, return its descriptor and ".".
 
-        `path` is then empty, or the added directory with a slash.
+        The path of a starting directory is empty, or that of the added directory with a slash at the end.
         """
         if path and not path.endswith("/"):
             return self.open_parent(path)
@@ -91,7 +89,10 @@ def is_inside(path: str) -> bool:
 
 
 def _open_without_links(path: str) -> int:
-    """Open the directory of a file elsewhere, which had no links when a tool wrote the file."""
+    """Open the directory of a file outside `root` and the added directories.
+
+    Raises PathRejected if the path contains a symbolic link: it had none when a tool wrote the file.
+    """
     handle = os.open("/", _OPEN_FLAGS)
     for name in path.strip("/").split("/"):
         try:

@@ -1,9 +1,9 @@
 """Entries: the state of one path of the working directory at one moment, and the format of paths.
 
 Paths are relative to the working directory, with `/`. Paths in an added directory are `DIRECTORY//PATH`, with
-the absolute path of the directory. Files elsewhere that a file tool wrote are `DIRECTORY//NAME`. File names
-are bytes: names that aren't valid UTF-8 are decoded with surrogate escapes, like in `os.fsdecode`, which
-ASCII JSON preserves.
+the absolute path of the directory. Files that a file tool wrote outside these directories are
+`DIRECTORY//NAME`. File names are bytes: names that aren't valid UTF-8 are decoded with surrogate escapes, as
+in `os.fsdecode`. ASCII JSON preserves these.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,11 +27,11 @@ class Entry(NamedTuple):
 
 
 _MODES: dict[int, int] = {}
-"""Modes by themselves."""
+"""The shared object for each mode."""
 
 
 def share_mode(mode: int) -> int:
-    """Return `mode` as one object for all entries and stat keys: there are few different ones."""
+    """Return `mode` as an object shared by all entries and stat keys. There are few different modes."""
     return _MODES.setdefault(mode, mode)
 
 

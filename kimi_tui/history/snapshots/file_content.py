@@ -42,10 +42,11 @@ def store_content(
     *,
     check: Callable[[], object] = lambda: None,
 ) -> StoredContent:
-    """Read the regular file at `path`, whose key was just `stat_key`, and store up to `limit` bytes.
+    """Read the regular file at `path`, and store its content unless that exceeds `limit` bytes.
 
-    A large file is never completely in memory; `check` is called repeatedly while it is read. Raises
-    FileNotFoundError, OSError if the content can't be stored, and what `check` raises.
+    `stat_key` is the file's current key. A large file is never completely in memory; `check` is called
+    repeatedly while the file is read. Raises FileNotFoundError, OSError if the content can't be stored, and
+    any error of `check`.
     """
     mtime, _, size, _, kind_and_mode = stat_key
     mode = share_mode(stat.S_IMODE(kind_and_mode))

@@ -46,14 +46,14 @@ logger = logging.getLogger(__name__)
 _FEW_FILES = 10_000
 """Number of files that a scan looks at in a fraction of a second."""
 _LARGE_CACHE_BYTES = 300_000
-"""Size of the stat cache of a project with more files than that."""
+"""Minimum size of the stat cache of a project with more than `_FEW_FILES` files."""
 
 
 class FileHistory:
     """Captures snapshots, plans reverts and executes them. Blocks; only one method may run at a time.
 
-    Methods that access the disk raise OSError. After a failed capture, those changes are not covered; nothing
-    else is affected.
+    Methods that access the disk raise OSError. If a capture fails, its changes are not covered; nothing else
+    is affected.
     """
 
     def __init__(
@@ -92,9 +92,9 @@ class FileHistory:
         self._is_large = False
         """Whether a scan would take long."""
         self._target = ""
-        """The state to which a running revert leads."""
+        """Target state of the running revert; otherwise empty."""
         self.default_author: Callable[[], ChangeAuthor] = lambda: USER
-        """Returns the author of changes since the last state for which the caller names none."""
+        """Returns the author of changes since the last state if the caller names no author."""
 
     @property
     def session(self) -> str:
@@ -112,11 +112,11 @@ class FileHistory:
         return {**self._capture.not_covered, **self._excluded}
 
     def open(self, earlier: Collection[str] = (), *, lazily: bool = False) -> ExecutionResult | None:
-        """Continue from the session's last state, or from the last of the `earlier` ones.
+        """Continue from the session's last state, or from the last of the `earlier` states.
 
-        An interrupted revert is completed first; its result is returned. The sessions that created the
-        earlier states, for example the origin of a fork, count as this one. With `lazily`, the last state of
-        a large project isn't loaded before it is needed.
+        Completes an interrupted revert first, and returns its result. The sessions that created the earlier
+        states, for example the origin of a fork, count as this session. With `lazily`, the last state of a
+        large project is loaded only when it is needed.
         """
         self._store.open()
         self.add_own_sessions(earlier)
@@ -127,13 +127,13 @@ class FileHistory:
         return self._complete_interrupted()
 
     def begin_call(self, author: ChangeAuthor) -> Path:
-        """Record that a call begins that may change any file; see `OpenCallLog.begin`."""
+        """Record the start of a call that may change any file; see `OpenCallLog.begin`."""
         return self._open_calls.begin(author)
 
     def add_own_sessions(self, earlier: Iterable[str]) -> None:
-        """Treat the sessions that created these states as this one.
+        """Treat the sessions that created the states `earlier` as this session.
 
-        A history that is only read needs no other preparation.
+        If you only read the history, call this instead of `open`.
         """
         self._authors.add_sessions_of(earlier)
 
@@ -159,10 +159,10 @@ class FileHistory:
         progress: ScanProgress | None = None,
         register_deadline: Callable[[ScanDeadline], None] = lambda _: None,
     ) -> CaptureResult:
-        """Record the changes since the last state, made by `author`, by default the `default_author`.
+        """Record the changes since the last state as made by `author`, by default `default_author()`.
 
         `register_deadline` receives an object that can cancel a long scan from another thread. Raises
-        ScanCanceled in that case.
+        ScanCanceled if the scan is canceled.
         """
         self._complete_interrupted()
         always = author is not None and author.who == "call" and bool(author.command)
@@ -185,7 +185,7 @@ class FileHistory:
     ) -> CaptureResult:
         """Record the changes since the last state, unless the project is so large that a scan takes long.
 
-        Then return the last state. Raises ScanCanceled.
+        For a large project, return the last state. Raises ScanCanceled.
         """
         if not self._is_large or self._interrupted is not None:
             deadline = ScanDeadline(limit_s=self._capture.scan_limit_s, progress=progress)
@@ -209,7 +209,7 @@ class FileHistory:
     ) -> CaptureResult:
         """Record the changes of `paths` only.
 
-        The cost depends on the number of these paths only; see `Capture.capture_paths`. Raises ScanCanceled.
+        The time depends only on the number of paths; see `Capture.capture_paths`. Raises ScanCanceled.
         """
         self._complete_interrupted()
         deadline = ScanDeadline()
@@ -228,7 +228,7 @@ class FileHistory:
         always: bool = False,
         max_files: int | None = None,
     ) -> CaptureResult:
-        """Record all changes since the last state; the first ones may be those of an interrupted call."""
+        """Record all changes since the last state. The first changes may be those of an interrupted call."""
         interrupted, before = self._interrupted, self._capture.head
         result = self._capture.capture(
             author, always=always, interrupted=interrupted, max_files=max_files, deadline=deadline
@@ -306,12 +306,12 @@ class FileHistory:
         shown_state: str | None = None,
         recorder: ResultRecorder | None = None,
     ) -> tuple[ExecutionResult, CaptureResult]:
-        """Execute the items of `plan` with `selected` paths. Return the result, and the state after it.
+        """Execute the items of `plan` with `selected` paths. Return the result, and a capture made after it.
 
-        `choices` are decisions about paths, which apply whether or not the path is selected. Paths that have
-        changed since the plan was made, or since the state in which the user saw an earlier version of it,
-        are left alone and reported as failed, and so are those that don't offer the choice. `recorder`
-        records the changes; by default, they are recorded as those of a revert.
+        `choices` are decisions by path; they apply even if the path isn't selected. `shown_state` is the
+        state of the plan that the user saw. A path is left alone and reported as failed if it has changed
+        since that state or since `plan` was made, or if it doesn't offer the choice. `recorder` records the
+        changes; by default, they are recorded as changes by a revert.
         """
         self._complete_interrupted()
         items = [
@@ -388,7 +388,7 @@ class FileHistory:
         return (old, new) if old is not None and new is not None else None
 
     def count_lines(self, captured: CaptureResult) -> tuple[int, int]:
-        """Return the number of lines that the changes added, and the number they removed."""
+        """Return the numbers of lines that the captured changes added and removed."""
         added = removed = 0
         for path, entry in captured.changes.items():
             more, fewer = _count_lines(self._store.blobs, captured.before.get(path), entry)
@@ -396,9 +396,9 @@ class FileHistory:
         return added, removed
 
     def difference(self, before: str, after: str) -> list[PlanItem]:
-        """Return how the files differ between two states, as the plan of a revert from `before` to `after`.
+        """Return the differences between two states, as plan items of a revert from `before` to `after`.
 
-        Raises KimiTuiError if one of them isn't stored.
+        Raises KimiTuiError if one of the states isn't stored.
         """
         try:
             old, new = comparable_states(self._store.manifests, before, after)
@@ -436,7 +436,7 @@ class FileHistory:
     ) -> Patch:
         """Return a git patch from the state `before` to `after`, without paths for which `exclude` is true.
 
-        Raises KimiTuiError if one of them isn't stored, ScanCanceled if `deadline` is canceled.
+        Raises KimiTuiError if one of the states isn't stored, ScanCanceled if `deadline` is canceled.
         """
         try:
             old, new = comparable_states(self._store.manifests, before, after)

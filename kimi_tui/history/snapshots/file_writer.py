@@ -24,13 +24,13 @@ logger = logging.getLogger(__name__)
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER_MODE = 0o755
 _HOLE = 64 * 1024
-"""Size of the blocks that are left out if they contain only zeros."""
+"""Size in bytes of the blocks that become holes if they contain only zeros."""
 _ZEROS = bytes(_HOLE)
 
 
 @frozen
 class WriteTarget:
-    """A working directory, and how to write to it."""
+    """A working directory, with everything needed to write to it."""
 
     root: Path
     blobs: BlobStore
@@ -43,15 +43,17 @@ class WriteTarget:
 
 
 class PartlyOverwritten(Exception):
-    """A file has a part of each content, since neither could be written. Has the arguments of the OSError."""
+    """A file has parts of its old and its new content, since neither could be written completely.
+
+    Has the arguments of the OSError.
+    """
 
 
 class AtomicFileWriter:
     """Changes paths below one working directory, within a `with` block.
 
-    Each method may raise OSError and PathRejected.
-    A file is only replaced or removed if it still has the `expected_key`, the stat key seen earlier. An empty
-    key means that nothing exists at the path.
+    Each method may raise OSError and PathRejected. A file is only replaced or removed if it still has the
+    `expected_key`, the stat key seen earlier. An empty key means that nothing exists at the path.
     """
 
     def __init__(
@@ -113,7 +115,7 @@ class AtomicFileWriter:
             os.close(folder)
 
     def make_folder(self, path: str, mode: int, attributes: FileAttributes | None = None) -> None:
-        """Create a directory, if it doesn't exist, that the owner can write to. It gets the `attributes`."""
+        """Create a directory with `attributes` that its owner can write to, if it doesn't exist."""
         folder, name = self._open_or_make_parent(path)
         if not stat.S_ISDIR(_mode(folder, name)):
             self._fs.mkdir(folder, name, mode | stat.S_IRWXU)
@@ -125,7 +127,7 @@ class AtomicFileWriter:
                     os.close(file)
 
     def folder_info(self, path: str) -> os.stat_result:
-        """Return the stat data of a directory, also of the working directory itself, whose path is empty."""
+        """Return the stat data of a directory. The empty path is the working directory."""
         folder, name = self._folders.open_parent_of_folder(path)
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
@@ -173,9 +175,10 @@ class AtomicFileWriter:
         return modification_key(key_of(info))
 
     def _set_attributes(self, file: int, folder: int, name: str, attributes: FileAttributes) -> None:
-        """Set owner and extended attributes. One that can't be set is skipped.
+        """Set the owner and the extended attributes. An attribute that can't be set is skipped.
 
-        The mode is set later: it may forbid that, and a change of the owner clears some of its bits.
+        Set the mode afterwards: it may forbid changes of attributes, and a change of the owner clears some of
+        its bits.
         """
         for extended, value in attributes.extended.items():
             try:
@@ -188,7 +191,7 @@ class AtomicFileWriter:
             logger.info("can't set the owner of %s", name, exc_info=True)
 
     def _write_sparse(self, file: int, entry: Entry) -> None:
-        """Write a content to an empty file. Long runs of zeros become holes, which take no space."""
+        """Write content to an empty file. Long runs of zeros become holes, which take no space."""
         position, ends_in_hole = 0, False
         for chunk in self._blobs.iter_chunks(entry.ref):
             blocks = [chunk]
@@ -224,7 +227,7 @@ class AtomicFileWriter:
         target = self._open_or_make_parent(new)
         if _key(*target) != modification_key(expected_key):
             raise PathRejected("changed in the meantime")
-        if _is_same_file(source, target):  # the system wouldn't rename it
+        if _is_same_file(source, target):  # the system ignores a rename between two links to one file
             self._fs.unlink(*source)
         else:
             self._fs.move(*source, *target)
@@ -238,10 +241,11 @@ class AtomicFileWriter:
         self._folders.close_below(path)
 
     def overwrite(self, path: str, entry: Entry, *, old: Entry, expected_key: StatKey) -> StatKey:
-        """Overwrite a file, which was `old`, in place; return its key. Its owner and other names stay.
+        """Overwrite a file in place; return its new key. Its owner and its other names (hard links) stay.
 
-        If that fails, `old` is restored. Raises PartlyOverwritten if that fails too. After a kill, the file
-        has a part of each content. A file that has just got the same entry under another name is left alone.
+        If the write fails, the current content, `old`, is restored. Raises PartlyOverwritten if the
+        restoration fails too. After a kill, the file may have parts of both contents. A file that was just
+        overwritten with `entry` under another name isn't written again.
         """
         folder, name = self._folders.open_parent(path)
         info = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -261,7 +265,7 @@ class AtomicFileWriter:
             self._fs.close(file)
 
     def _open_existing(self, folder: int, name: str, info: os.stat_result) -> int:
-        """Open the file with the stat data `info` for writing, also a read-only one of this user."""
+        """Open the file with the stat data `info` for writing, even a read-only file of this user."""
         try:
             file = self._fs.open_existing(folder, name)
         except PermissionError:
@@ -291,7 +295,7 @@ class AtomicFileWriter:
             raise
 
     def _write_from_start(self, file: int, entry: Entry) -> None:
-        """Write a content over the current one. Chunks that are equal already aren't written."""
+        """Write content over the current content. Equal chunks aren't written."""
         position = 0
         for chunk in self._blobs.iter_chunks(entry.ref):
             if os.pread(file, len(chunk), position) != chunk:

@@ -1,8 +1,7 @@
 """Hunks: the changes between two versions of a file that can be applied one by one.
 
 A hunk is a run of adjacent changed lines. Lines are bytes up to and including a newline; the last line may
-lack it. Applying any selection of hunks therefore yields each line byte for byte as it is in one of the
-versions.
+lack the newline. With any selection of hunks, each resulting line is identical to a line of one version.
 """
 
 import hashlib
@@ -19,7 +18,7 @@ _ID_BYTES = 6
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A replacement of the lines `old_start` to `old_end` by the lines `new_start` to `new_end`, from 0."""
+    """Replacement of the lines `old[old_start:old_end]` by the lines `new[new_start:new_end]`."""
 
     id: str
     """Depends only on the replaced lines, the new lines, and the number of equal hunks before it."""
@@ -30,7 +29,7 @@ class Hunk:
 
 
 class UnknownHunk(Exception):
-    """A hunk was selected that the versions don't have."""
+    """Some selected hunks don't exist; the exception text lists their ids."""
 
 
 def split_lines(content: bytes) -> list[bytes]:
@@ -46,9 +45,9 @@ def find_hunks(old: bytes, new: bytes) -> list[Hunk]:
 
 
 def apply_hunks(old: bytes, new: bytes, ids: Collection[str]) -> bytes:
-    """Return `old` with those hunks of `find_hunks(old, new)` applied whose ids are given.
+    """Return `old` with the hunks `ids` of `find_hunks(old, new)` applied.
 
-    Raises UnknownHunk if there is an id that none of them has.
+    Raises UnknownHunk if no hunk has one of the ids.
     """
     old_lines, new_lines = split_lines(old), split_lines(new)
     hunks = find_hunks(old, new)

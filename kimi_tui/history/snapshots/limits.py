@@ -12,9 +12,9 @@ class SnapshotLimits:
     file: int = 64 * MB
     """Larger files are not covered."""
     total: int = 2048 * MB
-    """Disk space of a project's store; beyond it, the oldest states are deleted.
+    """Disk space of a project's store. If the store grows larger, the oldest states are deleted.
 
-    It also limits the new content of one capture: files beyond it are not covered.
+    Also limits the new content of one capture: files beyond this limit are not covered.
     """
     files: int = 400_000
     """If the working directory contains more files, only files named by tools are covered."""

@@ -3,10 +3,12 @@
 A record contains the changes since its parent and their author. Some records also contain the whole state, so
 that reading a state never needs more than `MAX_CHAIN` records. Records are appended to segments, files that
 one process writes: `>IIB` (length, CRC-32, 1 for a whole state), then zlib-compressed `chunked_json`. A
-manifest's id is the name of its segment and the offset of its record. A segment's name, such as
-`SESSION.000001-9f86d081884c7d65`, has a number that orders the segments of a session, and a random part, so
-that an id is never used again after its segment was deleted. Segments of version 0.1.0 have no random part.
-The names of deleted segments are kept in the file `deleted`.
+manifest's id is the name of its segment and the offset of its record.
+
+A segment's name, such as `SESSION.000001-9f86d081884c7d65`, ends with a number and a random part. The number
+orders the segments of a session. With the random part, an id is never used again after its segment was
+deleted. Segments of version 0.1.0 have no random part. The names of deleted segments are kept in the file
+`deleted`.
 """
 
 import contextlib
@@ -33,9 +35,9 @@ from kimi_tui.history.snapshots.rename_detection import Renames
 from kimi_tui.history.snapshots.stored_state import StoredState, parse_entries, whole_state_lines
 
 MAX_CHAIN = 4096
-"""With 100,000 files a whole state takes 4 MB, which is 1 KB for each record of the chain."""
+"""With 100,000 files, a whole state takes 4 MB: 1 KB for each record of the chain."""
 _MAX_WHOLE_AGE_S = 86400
-"""The first record of a process contains the whole state if the last whole one is older.
+"""The first record of a process contains the whole state if the last whole state is older.
 
 So old segments can be deleted even if sessions follow each other without a break.
 """
@@ -44,7 +46,7 @@ _SUFFIX = ".manifests"
 _INDEX_SUFFIX = ".paths"
 _LEVEL = 6
 _LEVEL_OF_WHOLE = 1
-"""Mostly digests, which higher levels don't compress further."""
+"""A whole state is mostly digests. Higher levels don't compress digests further."""
 _NUMBER = re.compile(r"\.(\d{6})(?:-[0-9a-f]{16})?$")
 """The number at the end of a segment's name."""
 _RANDOM_BYTES = 8
@@ -60,12 +62,12 @@ class ManifestMissing(Exception):
     def __init__(self, manifest: str, *, was_deleted: bool = False) -> None:
         super().__init__(manifest)
         self.was_deleted = was_deleted
-        """Whether it was deleted to free space."""
+        """Whether the state was deleted to free space."""
 
 
 @frozen
 class Manifest:
-    """One record."""
+    """A record: the changes that lead from the parent to a state, and their author."""
 
     id: str
     parent: str | None
@@ -75,12 +77,13 @@ class Manifest:
     """Changes since the parent. Without a parent, all entries."""
     whole: dict[str, Entry] | None
     is_complete: bool = True
-    """Whether the state lists all covered files. Otherwise others may exist that no scan has looked for."""
+    """Whether the state lists all covered files. If not, no scan has looked for all files yet."""
     renames: Renames = field(default_factory=dict)
     """The files and directories among `changes` that were renamed: new path -> old path."""
     attributes: Attributes = field(default_factory=dict)
-    """Attributes of paths that have changed since the parent; in a record with the whole state, all of them,
-    also the last ones of paths that no longer exist.
+    """Attributes that have changed since the parent, by path.
+
+    A record with the whole state has all attributes, even the last ones of paths that no longer exist.
     """
 
 
@@ -107,13 +110,13 @@ class RawRecord:
 
 @dataclass(frozen=True, slots=True)
 class RecordOutline:
-    """What a record is based on, and when it was written."""
+    """Parent and time of a record, without its changes."""
 
     id: str
     parent: str | None
     time: float
     is_whole: bool
-    """Whether it contains the whole state."""
+    """Whether the record contains the whole state."""
 
 
 class ManifestLog:
@@ -139,7 +142,7 @@ class ManifestLog:
         self._read_attributes: tuple[str, dict[str, FileAttributes]] = "", {}
         """The state that was read last, and its attributes."""
         self._whole_times: dict[str, float] = {}
-        """When the whole state was recorded that each state read so far is based on."""
+        """Time of the whole state that each state read so far is based on, in seconds since the epoch."""
 
     def append(
         self,
@@ -155,8 +158,8 @@ class ManifestLog:
     ) -> str:
         """Record `changes` of the state `parent`; return the id of the new state. Raises OSError.
 
-        `entries` are those of `parent`. `attributes` are those of all paths, `changed_attributes` those that
-        have changed since `parent`.
+        `entries` are the entries of `parent`. `attributes` are the attributes of all paths;
+        `changed_attributes` are the ones that have changed since `parent`.
         """
         whole = self.needs_whole_state(parent)
         record = _to_json(parent, author, changes, entries if whole else None, self._clock())
@@ -183,7 +186,7 @@ class ManifestLog:
             return _from_json(manifest, inflate_lines(self._read_frame(manifest)))
 
     def read_state(self, manifest: str) -> tuple[Manifest, StoredState | None]:
-        """Return a record without its whole state, and that; None if it has none. Raises ManifestMissing.
+        """Return a record without its whole state, and that state or None. Raises ManifestMissing.
 
         A record without a parent may have no changes.
         """
@@ -204,7 +207,7 @@ class ManifestLog:
 
     @contextlib.contextmanager
     def _translate_errors(self, manifest: str) -> Iterator[None]:
-        """Raise ManifestMissing instead of what reading the record raises."""
+        """Turn errors of reading a record into ManifestMissing."""
         try:
             yield
         except FileNotFoundError as error:
@@ -255,7 +258,7 @@ class ManifestLog:
         return records
 
     def newest(self, session: str) -> str | None:
-        """Return the id of the last state that a session recorded."""
+        """Return the id of the last state that a session recorded; None if there are no states."""
         segments = self._segments(session)
         for segment in reversed(segments):
             if frames := [frame.offset for frame in _read_frames(segment)]:
@@ -263,13 +266,13 @@ class ManifestLog:
         return None
 
     def from_other_sessions(self, sessions: Collection[str], since: float) -> Iterator[Manifest]:
-        """Yield readable records since the time `since`, except those of `sessions`."""
+        """Yield readable records since `since` (seconds since the epoch), except those of `sessions`."""
         for segment in self._segments("*"):
             if segment.stem.rpartition(".")[0] not in sessions and segment.stat().st_mtime >= since:
                 yield from (record for record in self._records((segment,)) if record.time >= since)
 
     def raw_records(self, segment: str, *, start: int = 0) -> Iterator[RawRecord]:
-        """Yield the records of a segment from an offset on, up to the first truncated one."""
+        """Yield the records of a segment from byte `start` on, up to the first truncated record."""
         try:
             with (self._folder / f"{segment}{_SUFFIX}").open("rb") as file:
                 file.seek(start)
@@ -288,7 +291,7 @@ class ManifestLog:
     def changed_paths(self, raw: RawRecord) -> tuple[str | None, list[str]]:
         """Return the parent and the changed paths of a record, without its whole state.
 
-        Without a parent there are no paths. Raises ManifestMissing.
+        If the record has no parent, the list is empty. Raises ManifestMissing.
         """
         try:
             record = decode(split_lines(_without_whole(zlib.decompress(raw.payload))))
@@ -299,11 +302,11 @@ class ManifestLog:
             raise ManifestMissing(raw.id) from error
 
     def index_file(self, segment: str) -> Path:
-        """Return where an index of a segment can be kept. It is deleted together with the segment."""
+        """Return the path for an index of a segment. The index is deleted together with the segment."""
         return self._folder / f"{segment}{_INDEX_SUFFIX}"
 
     def newest_states(self, count: int) -> list[str]:
-        """Return the last states of the last `count` segments that were written to, the newest first."""
+        """Return the last state of each of the `count` most recently written segments, newest first."""
         segments = sorted(self._segments("*"), key=lambda path: path.stat().st_mtime, reverse=True)
         ends = [list(self.raw_records(segment.stem))[-1:] for segment in segments[:count]]
         return [record.id for end in ends for record in end]
@@ -330,7 +333,7 @@ class ManifestLog:
                     continue
 
     def contents(self) -> Iterator[str]:
-        """Yield the digests of the files in all readable records, chunk by chunk: some occur repeatedly."""
+        """Yield the digests of the files in all readable records. Some digests occur repeatedly."""
         for segment in self._segments("*"):
             for frame in _read_frames(segment):
                 try:
@@ -475,7 +478,7 @@ def _first_line(payload: bytes) -> bytes:
 
 
 def _without_whole(data: bytes) -> bytes:
-    """Return a record without its whole state, which is either in successive lines or near the end."""
+    """Return a record without its whole state. That state is in successive lines or near the end."""
     own_line = b'\n{"whole":'
     if (first := data.find(own_line)) >= 0:
         end = data.find(b"\n", data.rfind(own_line) + 1)

@@ -1,7 +1,7 @@
 """Three-way merge of texts, line by line: combines the changes of `ours` and `theirs` to `base`.
 
-A text is a sequence of lines, which end with a newline. Whether the last one does is merged separately, so
-that a line appended to a text without a final newline is not a change of its last line.
+A text is a sequence of lines that end with a newline. The final newline may be missing, and is merged
+separately: appending a line to a text without a final newline doesn't count as a change of its last line.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ MAX_BYTES = 4 << 20
 _SNIFF_BYTES = 8192
 
 Overlap = Literal["fail", "ours", "both"]
-"""What happens to lines that both sides changed.
+"""Handling of lines that both sides changed.
 
 - `fail`: the texts aren't merged
 - `ours`: the lines of `ours` that aren't in the base are kept
@@ -29,10 +29,11 @@ def is_text(content: bytes) -> bool:
 
 
 def merge3(base: bytes, ours: bytes, theirs: bytes, *, overlap: Overlap = "fail") -> bytes | None:
-    """Return both changes combined; None if they overlap, or a content isn't text.
+    """Return `base` with the changes of both sides, or None.
 
-    Two changes overlap if they affect the same line, or insert lines at the same place. Lines that `ours`
-    inserts among lines that `theirs` only deletes don't overlap with them, nor do equal changes.
+    None if a content isn't text, or if changes overlap and `overlap` is `fail`. Two changes overlap if they
+    affect the same line, or insert lines at the same place. There are two exceptions: equal changes, and
+    lines that `ours` inserts among lines that `theirs` only deletes.
     """
     if not (is_text(base) and is_text(ours) and is_text(theirs)):
         return None
@@ -85,7 +86,7 @@ class _Edit:
         return (self.start, self.end, self.lines) == (other.start, other.end, other.lines)
 
     def overlaps(self, other: "_Edit") -> bool:
-        """Return whether the edits of two sides can't be combined in only one way."""
+        """Return whether this edit conflicts with an edit of the other side: combining both is ambiguous."""
         if self.start < other.end and other.start < self.end:
             inner, outer = (self, other) if self.is_insertion else (other, self)
             return not (inner.is_insertion and inner.is_ours and not outer.lines)
@@ -146,6 +147,6 @@ def _side_of_region(base: Lines, start: int, end: int, edits: Iterable[_Edit]) -
 
 
 def _merge_final_newline(base: bool | None, ours: bool | None, theirs: bool | None) -> bool | None:
-    """Return whether the merged text ends with a newline. An empty text has no opinion."""
+    """Return whether the merged text ends with a newline. Empty texts (None) don't count."""
     changed = ours if ours not in (base, None) else theirs
     return changed if changed is not None else ours if ours is not None else base

@@ -22,8 +22,9 @@ class InterruptedCall:
 
     author: ChangeAuthor
     ended: float
-    """When its process was killed at the latest, in seconds since the epoch; in the near future if it runs.
-    Its child processes may live longer.
+    """Latest time at which its process can have been killed, in seconds since the epoch.
+
+    In the near future if the process runs. Its child processes may live longer.
     """
 
 
@@ -46,12 +47,12 @@ class OpenCallLog:
         return file
 
     def interrupted(self) -> InterruptedCall | None:
-        """Return the newest call that an earlier process of the session left open."""
+        """Return the newest call that an earlier process of the session left open, or None."""
         calls = [call for file in self._files() if (call := _read_call(file)) is not None]
         return max(calls, key=lambda call: call.ended, default=None)
 
     def in_other_sessions(self) -> list[InterruptedCall]:
-        """Return the calls that other sessions have open, or left open when they were killed."""
+        """Return the calls of other sessions that are open, or were open when their process was killed."""
         own = set(self._files())
         files = [file for file in self._folder.glob("*.json") if file not in own]
         return [call for file in files if (call := _read_call(file)) is not None]

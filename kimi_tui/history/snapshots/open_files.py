@@ -20,16 +20,16 @@ FileId = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class OpenFiles:
-    """Which of the given files other processes have open."""
+    """Result of a search for open files."""
 
     programs: Mapping[FileId, str] = field(default_factory=dict)
-    """One of the programs that have a file open, such as `sqlite3 (1234)`."""
+    """For each open file, one of the programs that have it open, such as `sqlite3 (1234)`."""
     is_complete: bool = True
-    """Whether the processes of this user could be examined, in time."""
+    """Whether all processes of this user could be examined within the time limit."""
 
 
 def find_open_files(files: Mapping[FileId, str], *, proc: Path = _PROC) -> OpenFiles:
-    """Return which of `files`, with their names, processes other than this one have open."""
+    """Return the files that other processes have open. The values of `files` are the file names."""
     if not files:
         return OpenFiles()
     if not (proc / "self" / "fd").is_dir():

@@ -1,13 +1,15 @@
 """Attribution of changes to other sessions in the same working directory.
 
-Another session's manifests contain its changes: a path, its new state, and the time. A change that this
-session found while none of its calls ran is attributed to the other one if both recorded the same new state
-of the path, and the other's record is from the time between this session's previous and next record of that
-path. The same change made by the user at another time is thus attributed to the user.
+Another session's manifests contain its changes: a path, its new state, and the time. If this session finds a
+change while none of its calls runs, the change is attributed to the other session under two conditions:
+
+- Both sessions recorded the same new state of the path.
+- The other session recorded it between this session's previous and next record of the path. If the user makes
+  the same change at another time, it is therefore attributed to the user.
 
 A scan after a call finds all changes since the call began, by anyone. If a call of another session ran at the
-same time, a change that both found may be of either one. It is the other session's if that one recorded
-exactly what its call wrote.
+same time, either call may have made a change that both sessions found. If the other session recorded exactly
+what its call wrote, the change is attributed to that session.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,7 +20,7 @@ from kimi_tui.history.snapshots.manifest import Manifest
 from kimi_tui.history.snapshots.open_calls import InterruptedCall
 
 CLOCK_TOLERANCE_S = 2.0
-"""A record is written when its scan ends, which may take this long."""
+"""Tolerance for times of records. A record is written at the end of a scan, which may take this long."""
 
 RecordedChange = tuple[str, str]
 """The id of a record, and a path in it."""
@@ -31,7 +33,7 @@ class OtherSessionChanges:
     known: frozenset[RecordedChange] = frozenset()
     """Changes that another session made."""
     possible: frozenset[RecordedChange] = frozenset()
-    """Changes by a call of this session, or by one of another session that ran at the same time."""
+    """Changes by a call of this session, or by a call of another session that ran at the same time."""
 
 
 NO_OTHER_SESSION_CHANGES = OtherSessionChanges()
@@ -45,11 +47,11 @@ def find_other_session_changes(
     own_calls: Collection[str],
     open_calls: Iterable[InterruptedCall] = (),
 ) -> OtherSessionChanges:
-    """Return which changes in `records` (oldest first) are, or may be, those of other sessions.
+    """Return the changes in `records` (oldest first) that other sessions made or may have made.
 
-    `others` are the records of other sessions since `since`, the time in seconds since the epoch at which the
-    paths were last seen before the first record. `own_calls` are the ids of the records with changes that
-    were found after a call of this session. `open_calls` are those of other sessions.
+    `since` is the time of the state before `records`, in seconds since the epoch. `others` are the records of
+    other sessions since then. `own_calls` are the ids of the records with changes that were found after a
+    call of this session. `open_calls` are open calls of other sessions.
     """
     by_tools = [other for other in others if other.author.is_tool]
     known = set(changes_by_other_sessions(
@@ -84,7 +86,7 @@ def _by_path(records: Iterable[Manifest]) -> Mapping[str, list[Manifest]]:
 
 
 def _overlaps(record: Manifest, began: float, ended: float) -> bool:
-    """Return whether something may have changed what the scan of `record` found."""
+    """Return whether a call from `began` to `ended` may have made the changes in `record`."""
     return 0 < began <= record.time and ended >= record.author.began
 
 
@@ -98,7 +100,7 @@ def changes_by_other_sessions(
 ) -> frozenset[RecordedChange]:
     """Return the changes among `records` (oldest first) that also appear in `others`.
 
-    `since` is when paths were last seen before the first record, in seconds since the epoch.
+    `since` is the time of the state before `records`, in seconds since the epoch.
     """
     times_by_change: dict[tuple[str, Entry | None], list[float]] = {}
     for other in others:

@@ -1,7 +1,8 @@
-"""Choice of the files that a revert overwrites in place instead of replacing them by a new file.
+"""Choice of the files that a revert overwrites in place instead of replacing them with a new file.
 
 A new file is safer: a path has its old or its new content at any moment. But a program that has the old file
-open would not see it, and it lacks the old one's other names (hard links), owner and extended attributes.
+open doesn't see the new file. The new file also lacks the other names (hard links), owner and extended
+attributes of the old file.
 """
 
 import os
@@ -22,20 +23,20 @@ FileChange = tuple[str, Entry | None, Entry | None]
 
 @frozen
 class OverwriteChoice:
-    """How the files of a plan are written."""
+    """The way in which each file of a plan is written: in place, or as a new file."""
 
     in_place: frozenset[str] = frozenset()
     """Paths that are overwritten in place."""
     losses: Mapping[str, str] = field(default_factory=dict)
-    """What is lost of the files that are replaced although something refers to them."""
+    """Lost properties of files that would have to be overwritten in place but can't: path -> description."""
     open_in: Mapping[str, str] = field(default_factory=dict)
     """The program that has a path open."""
     is_complete: bool = True
-    """Whether it is known which files are open."""
+    """Whether the search for open files was complete."""
 
 
 def choose_overwrites(root: Path, changes: Iterable[FileChange]) -> OverwriteChoice:
-    """Return how to write the files among `changes`, which are all executed."""
+    """Return how to write the files among `changes`, if all `changes` are executed."""
     files = {
         path: (info, now, then)
         for path, now, then in changes
@@ -74,7 +75,7 @@ def _id_of(info: os.stat_result) -> FileId:
 
 
 def _reasons(root: Path, path: str, info: os.stat_result, opened: OpenFiles) -> list[str]:
-    """Return what a new file at `path` would lack."""
+    """Return the properties that a new file at `path` would lack, for the user."""
     reasons: list[str] = []
     if info.st_nlink > 1:
         reasons.append(msg("hard link"))

@@ -91,26 +91,26 @@ class Pack:
             return cls(path, file.read(count * _RECORD.size))
 
     def __len__(self) -> int:
-        """Return the number of its blobs."""
+        """Return the number of blobs in the pack."""
         return len(self._blobs)
 
     @property
     def digests(self) -> Iterator[str]:
-        """The digests of its blobs."""
+        """The digests of the blobs in the pack."""
         return (self._index[at : at + _DIGEST].hex() for at in self._blobs)
 
     def has(self, digest: str) -> bool:
-        """Return whether it contains a blob."""
+        """Return whether the pack contains a blob."""
         return self._find(digest) is not None
 
     @property
     def lists(self) -> Collection[str]:
-        """The digests of the contents whose piece lists it contains."""
+        """The digests of split contents that have a piece list in the pack."""
         return self._lists.keys()
 
     @property
     def is_raw(self) -> bool:
-        """Whether it is uncompressed."""
+        """Whether the pack is uncompressed."""
         return self.path.name.endswith(_RAW)
 
     def read(self, digest: str) -> bytes:
@@ -155,7 +155,7 @@ class Pack:
 
 
 def _sort_records(index: bytes, records: Iterable[int]) -> "array[int]":
-    """Return records ordered by digest. The digests aren't all in memory, apart from the index."""
+    """Return records ordered by digest, without a second copy of all digests in memory."""
     by_first_byte = [array("L") for _ in range(256)]
     for at in records:
         by_first_byte[index[at]].append(at)
@@ -253,7 +253,7 @@ def _build_frame(parts: list[_Part], *, raw: bool) -> tuple[bytes, bool]:
 
 
 def _is_compressible(content: bytes) -> bool:
-    """Return whether compression makes a blob smaller, unlike most videos, archives and model weights."""
+    """Return whether compression makes a blob smaller. Most videos, archives and model weights stay large."""
     if len(content) <= _SAMPLE:
         return True
     middle = (len(content) - _SAMPLE) // 2
@@ -263,7 +263,7 @@ def _is_compressible(content: bytes) -> bool:
 
 @contextmanager
 def new_pack(folder: Path, fs: FileSystem, *, raw: bool = False, frame: int = FRAME) -> Iterator[PackWriter]:
-    """Yield a writer for a new pack. It appears in `folder` if the block succeeds. Raises OSError."""
+    """Yield a writer for a new pack. The pack appears in `folder` if the block succeeds. Raises OSError."""
     path = folder / f"{new_uid()}{_RAW if raw else '.pack'}"
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     file = fs.open(temporary, CREATE_FLAGS)

@@ -4,10 +4,10 @@ _BLOCK = 4096
 
 
 def is_partly_overwritten(current: bytes, old: bytes, new: bytes) -> bool:
-    """Return whether `current` is `old`, with some of its blocks overwritten by those of `new`.
+    """Return whether `current` is `old` with some blocks overwritten by those of `new`.
 
-    After a power failure, any of the blocks may be the new ones, and a block is partly new only if the
-    process was killed while it wrote it.
+    After a power failure, any blocks may be new. A block is partly new if the process was killed while
+    writing it.
     """
     length = len(current)
     is_growing = len(old) < length < len(new)

@@ -1,8 +1,8 @@
 """Patches: the difference of two states as text that `git apply` accepts, also with `--reverse`.
 
-Format: git's own (git-diff(1), “Generating patch text with -p”), including modes, links, and binary contents
-as `GIT binary patch` literals (zlib data in base 85, 52 bytes per line, each line preceded by a letter for
-its length). Git doesn't track directories, so empty ones are omitted.
+Format: git's own (git-diff(1), “Generating patch text with -p”), including modes and links. Binary contents
+are `GIT binary patch` literals: zlib data in base 85, 52 bytes per line, each line preceded by a letter for
+its length. Git doesn't track directories, so empty directories are omitted.
 """
 
 import base64
@@ -20,7 +20,7 @@ from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.merge3 import is_text
 
 _MAX_BYTES = 16 << 20
-"""A patch is built in memory, and a file needs about four times its size there."""
+"""Larger files are omitted: a patch is built in memory, where a file needs about four times its size."""
 _LINE_BYTES = 52
 _NOTHING = "0" * 40
 _NO_END = b"\n\\ No newline at end of file\n"
@@ -32,7 +32,7 @@ class Patch:
 
     text: bytes
     paths: tuple[str, ...]
-    """The files it changes."""
+    """The files that the patch changes."""
     omitted: tuple[tuple[str, str], ...]
     """Paths that differ but aren't included, and why."""
 

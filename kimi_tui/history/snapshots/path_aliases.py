@@ -1,7 +1,8 @@
-"""Path aliases: different names for one file, on case-insensitive or normalizing file systems such as macOS'.
+"""Path aliases: different names for one file, on case-insensitive or normalizing file systems as on macOS.
 
-There, `readme.md` refers to `README.md`, and accented letters have two forms. The name that a tool uses, or
-the name from before a rename, then refers to the same file and must not be treated as another one.
+On such file systems, `readme.md` refers to `README.md`, and accented letters have two forms. The name that a
+tool uses, or the name from before a rename, may be another name of a known file. Such a name must not be
+treated as another file.
 """
 
 import contextlib
@@ -17,7 +18,10 @@ _MAX_NAMES_CHECKED = 100
 
 
 class PathAliases:
-    """Resolves paths below `root` to the names listed in their directories. Needs a new object per scan."""
+    """Resolves paths below `root` to the names listed in their directories.
+
+    Create a new object for each scan, since the listings are cached.
+    """
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -41,7 +45,7 @@ class PathAliases:
         return folder
 
     def inode_of(self, path: str) -> int | None:
-        """Return the inode of what the file system finds at an absolute path; None if it finds nothing."""
+        """Return the inode at an absolute path; None if nothing exists there."""
         try:
             return os.lstat(path).st_ino
         except (OSError, ValueError):
@@ -57,7 +61,7 @@ class PathAliases:
         return min(same, key=lambda other: _fold_name(other) != _fold_name(name), default=None)
 
     def _is_case_insensitive(self, folder: str) -> bool:
-        """Return whether a directory finds its files under names with different case."""
+        """Return whether a directory ignores case when it looks up a name."""
         with contextlib.suppress(OSError), os.scandir(absolute_path(self._root, folder)) as entries:
             for entry in islice(entries, _MAX_NAMES_CHECKED):
                 if (other := entry.name.swapcase()) != entry.name:

@@ -1,11 +1,11 @@
 """Plan executor that can complete a revert after a kill at any point.
 
-A write-ahead file lists the change of each path before the first one is made, and is removed after the last
-one. If it exists at the next start, its changes are completed: a path in its old state is changed, one in its
-new state is left alone, and so is one in any other state, since someone has changed it.
+Before the first change, a write-ahead file lists the change of each path. It is removed after the last
+change. If the file exists at the next start, its changes are completed. A path in its old state is changed. A
+path in its new state is left alone, and so is a path in any other state, since someone has changed it.
 
-A lock shows whether the process that wrote it is alive, so that no other process completes its revert. A
-session that completes the revert of another one leaves the outcome in a file for that session.
+A lock shows whether the process that wrote the file is alive, so that no other process completes its revert.
+A session that completes another session's revert leaves the outcome in a file for that session.
 """
 
 import contextlib
@@ -61,13 +61,14 @@ class ExecutionResult:
     planned: Changes = field(default_factory=dict)
     """The entries of the changed paths according to the plan. Someone may have changed them again."""
     renames: Renames = field(default_factory=dict)
-    """What has another name since: new path -> old path. A file that was renamed, or one whose content was
-    written at another path, since both paths are in use.
+    """Renamed files and directories: new path -> old path.
+
+    If both paths are in use, the content of the old path was written to the new path.
     """
 
 
 class ResultRecorder(Protocol):
-    """Records what a revert has changed."""
+    """Records the changes of a revert."""
 
     def record_result(self, outcome: ExecutionResult, session: str) -> None:
         """Record the changes of a revert by `session`. Raises OSError."""
@@ -82,7 +83,7 @@ class _Journal:
     """The session that reverts; empty in files of version 0.1.0."""
     steps: list[PlanStep]
     read_only_folders: Mapping[str, int]
-    """Directories that are writable only meanwhile, with their modes."""
+    """Directories that are writable only during the revert, with their original modes."""
     whole_folders: Collection[str]
     """Directories that are renamed with everything in them."""
 
@@ -112,7 +113,7 @@ class PlanExecutor:
         self._target = WriteTarget(root, blobs, work_fs, added_dirs)
 
     def reachable_paths(self, paths: Iterable[str]) -> list[str]:
-        """Return those of `paths` whose parent directories are real directories, not links or files."""
+        """Return the `paths` with no link or file among their parents. Parents may be missing."""
         reachable = []
         with DirectoryHandles(self._root, added_dirs=self._added_dirs) as folders:
             for path in paths:
@@ -134,7 +135,7 @@ class PlanExecutor:
 
         `current_entries` is the state of the paths a moment ago, and `stat_keys` their keys. A path that
         isn't in its expected state, or changes in the meantime, is left alone. Waits while another session
-        reverts files. Raises OSError if the write-ahead file can't be written, and what `recorder` raises.
+        reverts files. Raises OSError if the write-ahead file can't be written, and any error of `recorder`.
         """
         uid = new_uid()
         items = list(items)
@@ -182,10 +183,10 @@ class PlanExecutor:
         return outcome
 
     def complete_interrupted(self, recorder: ResultRecorder) -> ExecutionResult | None:
-        """Complete the reverts that killed processes left, and record them as in `execute`.
+        """Complete the reverts of killed processes, and record them as in `execute`.
 
-        Returns the result of this session's; None if it left none. Raises BlockingIOError while another
-        process reverts files, OSError.
+        Return the combined result of this session's reverts; None without such reverts. Raises
+        BlockingIOError while another process reverts files, OSError.
         """
         if not self._has_leftovers():
             return None
@@ -216,7 +217,7 @@ class PlanExecutor:
         return any(name.endswith((_JOURNAL_SUFFIX, _OUTCOME_SUFFIX)) for name in _names_in(self._journals))
 
     def _leave_outcome(self, journal: Path, session: str, outcome: ExecutionResult) -> None:
-        """Write the outcome of another session's revert, which that session reads when it is opened."""
+        """Write the outcome of another session's revert. That session reads it when it is opened."""
         record = {
             "root": str(self._root),
             "session": session,
@@ -234,7 +235,7 @@ class PlanExecutor:
     def _locked(self, *, waits: bool) -> Iterator[None]:
         """Hold the lock of the project's reverts. Without support for locks, do nothing.
 
-        Raises BlockingIOError if another process holds it and `waits` is false.
+        Raises BlockingIOError if another process holds the lock and `waits` is false.
         """
         file = os.open(self._journals / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -302,7 +303,7 @@ class PlanExecutor:
         return changes, detected.stat_keys
 
     def _make_starting_dirs(self, steps: list[PlanStep]) -> None:
-        """Create the working directory or others again, if something is restored there."""
+        """Recreate the starting directories of restored paths, such as the working directory."""
         restored = [step.path for step in steps if step.then is not None]
         others = {path.partition("//")[0] for path in restored if path.startswith("/")}
         for folder in (self._root, *map(Path, others)):
@@ -310,8 +311,9 @@ class PlanExecutor:
                 folder.mkdir(parents=True, exist_ok=True)
 
     def _is_half_made(self, current: Entry | None, step: PlanStep) -> bool:
-        """Return whether the path is a directory that only lacks its final mode, or a file that a killed
-        process was overwriting.
+        """Return whether a killed process left the path partly changed.
+
+        Such a path is a directory that only lacks its final mode, or a file that was being overwritten.
         """
         if current is None or step.now is None or step.then is None or not step.in_place:
             return kind_of(current) == kind_of(step.then) == "folder"
@@ -373,7 +375,7 @@ def _number_steps(
 
 
 def _see_renamed(current_entries: Changes, step: PlanStep) -> PlanStep:
-    """Return a step without its rename, if a killed process has already done that."""
+    """Return `step`, without its rename if a killed process has already renamed the path."""
     if not step.renamed_from or current_entries.get(step.renamed_from, step.source) is not None:
         return step
     if kind_of(step.source) == "folder":
@@ -382,14 +384,14 @@ def _see_renamed(current_entries: Changes, step: PlanStep) -> PlanStep:
 
 
 def _completed_renames(steps: Iterable[PlanStep], done: Collection[str]) -> Renames:
-    """Return what has another name after the steps at the paths `done`, no matter how they were run."""
+    """Return the renames with both paths in `done`, including renames made by writing the content."""
     renames = {step.path: step.renamed_from for step in steps if step.renamed_from}
     renames |= {step.carried_to: step.path for step in steps if step.carried_to}
     return {path: old for path, old in renames.items() if path in done and old in done}
 
 
 def _renamed_only(steps: Iterable[PlanStep], renamed: Renames) -> Changes:
-    """Return the entries at both names of renamed files, without what else their steps do."""
+    """Return the entries at both names of renamed files, without other changes by their steps."""
     files = {
         step.path: step.source for step in steps if step.path in renamed and kind_of(step.source) != "folder"
     }
@@ -399,7 +401,7 @@ def _renamed_only(steps: Iterable[PlanStep], renamed: Renames) -> Changes:
 def _whole_folders(steps: Iterable[PlanStep], current_entries: Entries) -> set[str]:
     """Return the directories that can be renamed with everything in them.
 
-    Nothing that is known in them stays, and all that doesn't disappear gets the same new place.
+    Each known path in such a directory is deleted, or moves to the same path in the new directory.
     """
     by_path = {step.path: step for step in steps}
     renamed = {
@@ -465,7 +467,7 @@ def _read_journal(journal: Path, root: Path) -> _Journal | None:
 
 
 def _read_outcome(file: Path, root: Path, session: str) -> ExecutionResult | None:
-    """Return the outcome that another session left for `session`; None if the file isn't for it."""
+    """Return the outcome that another session left for `session`; None if it is for another session."""
     try:
         record: dict[str, Any] = json.loads(file.read_bytes())
         if (record["root"], record["session"]) != (str(root), session):

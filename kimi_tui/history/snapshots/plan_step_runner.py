@@ -40,11 +40,11 @@ _FOLDER_PHASES: frozenset[Phase] = frozenset(
 )
 """Phases that only concern directories."""
 _BATCH_FILES = 16
-"""With this many files, all of them are synced together, along with other data on the same file system."""
+"""Minimum number of files to sync together. This also syncs other data on the same file system."""
 _THREADS = 8
 """Number of threads that remove or replace files in large plans.
 
-Freeing the old content may wait for the disk, or for a network file system, each time.
+Each time, freeing the old content may have to wait for the disk or a network file system.
 """
 
 
@@ -58,22 +58,22 @@ class PlanStep:
     temporary: str
     """Name of the staged file, in the same directory."""
     seen: StatKey = ()
-    """Key of the current entry, to detect changes; empty if there is none."""
+    """Key of the current entry, to detect changes; empty if nothing exists at `path`."""
     in_place: bool = False
     """Whether a file is overwritten, instead of being replaced by a new one."""
     renamed_from: str = ""
-    """The path from which a file or directory is renamed before it is changed. Its step has `renamed_to`."""
+    """The old path, if the step begins with a rename. The step of the old path has `renamed_to`."""
     source: Entry | None = None
     """The entry at `renamed_from`."""
     source_key: StatKey = ()
     """Key of the entry at `renamed_from`."""
     renamed_to: str = ""
     carried_to: str = ""
-    """The path at which another step writes the current content. Both are run, or none."""
+    """The path at which another step writes the current content. Either both steps run or neither."""
     kept_at: str = ""
-    """The path at which another step writes the current content again. This one isn't run if that fails."""
+    """The path at which another step writes the current content. If that step fails, this one isn't run."""
     attributes: FileAttributes | None = None
-    """The attributes of what is created again, if they are unusual."""
+    """The unusual attributes of a recreated file or directory."""
 
     def after_rename(self) -> "PlanStep":
         """Return the step that remains after the rename."""
@@ -88,17 +88,17 @@ class PlanStep:
 
     @property
     def stages_file(self) -> bool:
-        """Whether the step creates a new file or link, which is renamed to its path at the end."""
+        """Whether the step creates a file or link under a temporary name, and renames it at the end."""
         return self.writes_file and not self.in_place
 
     @property
     def destination(self) -> str:
-        """The path of another step that has to succeed before this one removes the current content."""
+        """The path of a step that has to succeed before this one removes the current content, or empty."""
         return self.carried_to or self.kept_at
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing remains to be done with a file."""
+        """Whether a file already has its planned state."""
         return self.now == self.then and not self.renamed_from and kind_of(self.then) != "folder"
 
     @property
@@ -115,16 +115,16 @@ class PlanStepRunner:
     ) -> None:
         self._target = target
         self._read_only_folders = read_only_folders
-        """Directories to make writable meanwhile, with their modes."""
+        """Directories that are writable only during the run, with their original modes."""
         self._sync_together = target.fs.can_sync()
         """Whether many files can be synced together."""
         self.written: dict[str, WrittenFile] = {}
-        """Staged files by path. Compare the key to see whether a file is at its path."""
+        """Staged and overwritten files by path. A path has its file only if its current key is equal."""
         self.renamed: dict[str, str] = {}
-        """What was renamed: new path -> old path."""
+        """Renamed files and directories: new path -> old path."""
 
     def run_steps(self, steps: Iterable[PlanStep], *, whole_folders: Collection[str] = ()) -> dict[str, str]:
-        """Run all steps. Return the paths of failed steps, which are unchanged, and the reasons.
+        """Run all steps. Return the paths of failed steps, with the reasons. These paths are unchanged.
 
         `whole_folders` are directories that are renamed with everything in them.
         """
@@ -162,7 +162,7 @@ class PlanStepRunner:
         whole_folders: Collection[str],
         failed: dict[str, str],
     ) -> list[PlanStep]:
-        """Rename what has another name now. Return the steps that remain; add those that fail to `failed`."""
+        """Run the renames. Return the steps that remain; add failed steps to `failed`."""
         remaining = []
         moved: list[tuple[str, str]] = []
         """Old and new prefixes of paths in directories that have been renamed."""
@@ -215,8 +215,9 @@ class PlanStepRunner:
     def _move_contents(
         self, steps: Iterable[PlanStep], writer: AtomicFileWriter, failed: dict[str, str]
     ) -> None:
-        """Run steps that remove contents, each after the one that writes its content elsewhere, if that
-        succeeded. Add those that fail to `failed`.
+        """Run steps that remove contents, each after the step that writes its content elsewhere.
+
+        A step fails if that other step failed. Failed steps are added to `failed`.
         """
         pending = {step.path: step for step in steps}
         while pending:
@@ -294,7 +295,7 @@ class PlanStepRunner:
 
 
 def _last_steps(steps: Sequence[PlanStep]) -> set[str]:
-    """Return the paths of the steps that can wait until another one has written their content elsewhere."""
+    """Return the paths of steps that can wait until another step has written their content elsewhere."""
     replaced_folders = [
         f"{step.path}/" for step in steps if kind_of(step.now) == "folder" and step.writes_file
     ]

@@ -1,4 +1,4 @@
-"""Selection of the steps of a plan that are still possible, before any of them is run."""
+"""Selection of the steps of a plan that are still possible, before the first step is run."""
 
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
@@ -12,10 +12,10 @@ from kimi_tui.history.snapshots.plan_step_runner import PlanStep, kind_of
 def find_occupied_folders(
     target: WriteTarget, steps: Sequence[PlanStep], whole_folders: Collection[str]
 ) -> set[str]:
-    """Return the directories that `steps` replace by files, although something is in them that isn't covered
-    or was created since the plan.
+    """Return the directories that `steps` can't replace with files, since something else is in them.
 
-    `whole_folders` are renamed with everything in them.
+    Such content isn't covered, or was created since the plan. `whole_folders` are renamed with everything in
+    them.
     """
     replaced = {
         step.path
@@ -39,7 +39,7 @@ def find_occupied_folders(
 def select_possible(
     steps: list[PlanStep], sources: Mapping[str, str], failed: dict[str, str], current_entries: Changes
 ) -> list[PlanStep]:
-    """Return `steps` without those that aren't possible since others have failed; add them to `failed`."""
+    """Return the steps that are still possible although others have failed. Add the rest to `failed`."""
     n_failed = -1
     while len(failed) > n_failed:
         n_failed = len(failed)
@@ -52,8 +52,10 @@ def select_possible(
 def _without_blocked(
     steps: list[PlanStep], failed: dict[str, str], current_entries: Changes
 ) -> list[PlanStep]:
-    """Return `steps` without those that replace a directory in which something stays by a file, or create
-    something below a file that stays; add them to `failed`.
+    """Return `steps` without the blocked steps; add these to `failed`.
+
+    A step is blocked if it replaces a directory with a file although something in the directory stays, or if
+    it creates something below a file that stays.
     """
     staying = [path for path in failed if current_entries.get(path) is not None]
     needed = {parent: path for path in staying for parent in parents_of(path)}
@@ -67,7 +69,7 @@ def _without_blocked(
 
 
 def _without_broken_renames(steps: list[PlanStep], failed: dict[str, str]) -> list[PlanStep]:
-    """Return `steps` without those that rename files of which one name has changed; add them to `failed`."""
+    """Return `steps` without renames of files that failed at the other path; add these to `failed`."""
     for step in steps:
         other = step.renamed_from or step.renamed_to
         if other in failed and kind_of(step.source if step.renamed_from else step.now) != "folder":
@@ -78,8 +80,10 @@ def _without_broken_renames(steps: list[PlanStep], failed: dict[str, str]) -> li
 def _without_uncarried(
     steps: list[PlanStep], sources: Mapping[str, str], failed: dict[str, str]
 ) -> list[PlanStep]:
-    """Return `steps` without those whose content isn't written at its other path, and those that write a
-    content which doesn't leave its old path, one of the `sources`; add them to `failed`.
+    """Return `steps` without those that need a failed step at another path; add these to `failed`.
+
+    A step needs the step that writes its content at another path. A step that writes content from another
+    path, one of the `sources`, needs the step that removes the content there.
     """
     while broken := [
         step for step in steps if step.destination in failed or sources.get(step.path) in failed

@@ -84,9 +84,9 @@ class ProjectStore:
     def prune(self, limits: SnapshotLimits, *, now: float | None = None) -> int:
         """Delete states that exceed the age limit, then the oldest ones while the store is too large.
 
-        Records for sessions that weren't resumed within the age limit are deleted too. `now` is the time that
-        ages are based on; None for the current time. Returns the number of bytes freed. Raises SessionError
-        if a session uses the store, OSError.
+        Records for sessions that weren't resumed within the age limit are deleted too. Ages are relative to
+        `now`, in seconds since the epoch; None is the current time. Returns the number of bytes freed. Raises
+        SessionError if a session uses the store, OSError.
         """
         with self._exclusive_lock():
             before = _size_of(self.folder)
@@ -147,7 +147,7 @@ class ProjectStore:
         return refs
 
     def _remove_session_records(self, until: float) -> None:
-        """Delete results of reverts and open calls that were left for sessions before `until`."""
+        """Delete results of reverts and records of open calls that were written before `until`."""
         for pattern in ("reverts/*.outcome", "calls/*.json"):
             for file in self.folder.glob(pattern):
                 if _mtime_of(file) < until:

@@ -1,4 +1,4 @@
-"""Read-only directories, which are writable for their owner only while a plan is executed."""
+"""Read-only directories that become writable for their owner while a plan is executed."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ _NEEDED = stat.S_IRWXU
 
 
 def find_read_only_folders(target: WriteTarget, paths: Iterable[str]) -> dict[str, int]:
-    """Return the modes of the directories of `paths` in which their owner, this user, can't change names."""
+    """Return the modes of the parent directories of `paths` that this user owns but can't change."""
     if os.geteuid() == 0:
         return {}  # permissions don't apply
     found = {}
@@ -27,7 +27,7 @@ def find_read_only_folders(target: WriteTarget, paths: Iterable[str]) -> dict[st
 
 
 def make_writable(writer: AtomicFileWriter, folders: Mapping[str, int]) -> None:
-    """Make directories writable, as far as possible: the steps in the others report why they fail."""
+    """Make directories writable, if possible. Otherwise, the steps in a directory fail and say why."""
     for folder in sorted(folders):
         with contextlib.suppress(OSError, PathRejected):
             writer.set_mode(folder, folders[folder] | _NEEDED)
@@ -36,7 +36,7 @@ def make_writable(writer: AtomicFileWriter, folders: Mapping[str, int]) -> None:
 def restore_modes(
     writer: AtomicFileWriter, folders: Mapping[str, int], *, changed: Collection[str]
 ) -> dict[str, str]:
-    """Give directories their modes back, except those that the plan has `changed`. Return what fails."""
+    """Restore the modes of directories, except those `changed` by the plan. Return failures with reasons."""
     failed = {}
     for folder in sorted(folders, reverse=True):
         if folder in changed:

@@ -1,12 +1,12 @@
-"""Detection of renames among the changes of a state: which path has the file or directory of an old one now.
+"""Detection of renames among the changes of a state: pairs the old and the new path of a file or directory.
 
-Files are paired by equal contents, then by equal inodes and by similar contents, as git does. A directory is
-renamed if the files in it are. Empty files are only paired in renamed directories, and if one has the name of
-another file that was renamed.
+Files are paired by equal contents, then by equal inodes and by similar contents, as git does. A directory
+counts as renamed if its files were renamed. Empty files are paired only in renamed directories, or if one has
+the old name of another renamed file.
 
 A file may have been renamed to a name in use, and a name may be in use again: `mv a b` replaces `b`, and two
-files may swap their names. But a name that has a new content of its own since isn't an old name: what looks
-like its file elsewhere is a copy, such as a backup.
+files may swap their names. But if an old name has new content of its own, the file wasn't renamed. A similar
+file elsewhere is then a copy, such as a backup.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ _MAX_REMEMBERED = 4 * _MAX_COMPARED
 _MAX_COMPARED_BYTES = 256 * 1024
 _MAX_COMPARED_BYTES_OF_INODE = 8 << 20
 _MIN_SIMILARITY = 0.5
-"""Part of the bytes that are in lines which both contents have, as a share of the longer one."""
+"""Minimum share of the longer content's bytes that are in lines common to both contents."""
 _BLOCK = 64
 """Size of the blocks that are compared in binary files, which may have no lines."""
 
@@ -43,10 +43,10 @@ def find_renames(
     old_inodes: Mapping[str, int] = MappingProxyType({}),
     new_inodes: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, str]:
-    """Return the renames among `changes`, which lead from the entries `before`.
+    """Return the renames among `changes` of the entries `before`: new path -> old path.
 
-    `likely` are those that the program which made the changes reports. The inodes are those of changed paths
-    before and after the changes, if they are known.
+    `likely` are the renames reported by the program that made the changes. `old_inodes` and `new_inodes` are
+    the known inodes of changed paths before and after the changes.
     """
     gone: dict[str, Entry] = {}
     new: dict[str, Entry] = {}
@@ -73,7 +73,7 @@ def find_renames(
 
 
 def select_renames(known: Renames, before: Mapping[str, Entry | None], changes: Changes) -> dict[str, str]:
-    """Return those of the `known` renames that are among `changes`, which lead from the entries `before`."""
+    """Return the `known` renames that are among `changes` of the entries `before`."""
     return {
         path: old
         for path, old in known.items()
@@ -82,7 +82,7 @@ def select_renames(known: Renames, before: Mapping[str, Entry | None], changes: 
 
 
 class _Evidence:
-    """What shows, besides the contents, that a path has the file of another one."""
+    """Evidence of renames other than contents: reported renames and inodes."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _Evidence:
         self._path_by_inode = {inode: path for path, inode in old_inodes.items()}
 
     def likely_old_path(self, path: str) -> str | None:
-        """Return the path from which the file at `path` probably comes, if it comes from another one."""
+        """Return the probable old path of the file at `path`; None if unknown or the same."""
         old = self._likely.get(path) or self._path_by_inode.get(self._new_inodes.get(path, -1))
         return old if old != path else None
 
@@ -129,7 +129,7 @@ class _RenameSearch:
         self._used: set[str] = set()
 
     def pair_equal_contents(self) -> None:
-        """Pair files and links with the same content: first the same files, then those with similar paths."""
+        """Pair files and links with equal content: likely renames first, then pairs with similar paths."""
         old_paths: dict[tuple[str, str], list[str]] = {}
         for path, entry in self._old.items():
             if entry.kind == "link" or (entry.kind == "file" and entry.size):
@@ -150,9 +150,10 @@ class _RenameSearch:
             self._pair(path, old)
 
     def pair_same_files(self) -> None:
-        """Pair the same files, if their contents are similar. A new file may have got a free inode.
+        """Pair likely renames if the contents are similar.
 
-        That is usual if a command replaces many files, so replaced ones are only compared if they are few.
+        An equal inode alone isn't enough: a new file may have got a freed inode. That is usual if a command
+        replaces many files, so replaced files are compared only if there are few.
         """
         are_few = len(self._replaced) <= _MAX_COMPARED
         for path in self._current if are_few else self._new:
@@ -161,7 +162,7 @@ class _RenameSearch:
                 self._pair(path, old)
 
     def pair_similar_contents(self) -> None:
-        """Pair files of which at least half is equal, the most similar ones first."""
+        """Pair files that are at least half equal, starting with the most similar."""
         rewritten = self._rewritten()
         old_paths = [
             path
@@ -185,14 +186,14 @@ class _RenameSearch:
             self._pair(path, old)
 
     def _rewritten(self) -> list[str]:
-        """Return the paths whose new content isn't similar to the old one, so it may be another file's."""
+        """Return the paths with new content that isn't similar to the old: it may be another file's."""
         paths = [path for path in self._replaced if path not in self._used or path not in self.found]
         if len(paths) > _MAX_COMPARED:
             return []
         return [path for path in paths if self._similarity(path, path) < _MIN_SIMILARITY]
 
     def pair_empty_files(self) -> None:
-        """Pair the empty file that has the name of a renamed one with the only empty file that is gone."""
+        """Pair an empty file at the old path of a renamed file with the only unpaired old empty file."""
         new = [
             old for old in self.found.values() if old not in self.found and _is_empty(self._current.get(old))
         ]
@@ -201,7 +202,7 @@ class _RenameSearch:
             self._pair(new[0], left[0])
 
     def drop_copies(self) -> None:
-        """Drop the renames whose old name has a content since that wasn't renamed to it."""
+        """Drop renames with an old path that has new content which wasn't renamed to that path."""
         while copies := [
             path for path, old in self.found.items() if old not in self.found and self._has_new_content(old)
         ]:
@@ -213,7 +214,7 @@ class _RenameSearch:
         return path in self._replaced and not _is_folder(self._current[path])
 
     def pair_folders(self) -> None:
-        """Pair directories whose files were renamed, then whatever else has the same name in both."""
+        """Pair directories if their files were renamed, then other paths with the same name in both."""
         candidates: dict[str, Counter[str]] = {}
         for path, old in self.found.items():
             for folder, old_folder in _folders_with_equal_ends(path, old):
@@ -244,7 +245,7 @@ class _RenameSearch:
             self._used.add(old)
 
     def _is_better(self, old: str, path: str, limit: int) -> bool:
-        """Return whether the content of `path` is similar to that of `old`, more than to its own old one."""
+        """Return whether the content of `path` resembles that of `old`, more than its own old content."""
         similarity = self._similarity(old, path, limit)
         if similarity < _MIN_SIMILARITY:
             return False
@@ -260,10 +261,10 @@ class _Contents:
     def __init__(self, blobs: BlobStore) -> None:
         self._blobs = blobs
         self._parts: dict[str, tuple[Counter[bytes], ...]] = {}
-        """How often each content has each of its lines, and of its blocks if it is binary."""
+        """By digest, the counts of a content's lines; for binary content, also the counts of its blocks."""
 
     def similarity(self, before: Entry, after: Entry, limit: int) -> float:
-        """Return the share of equal parts, by their bytes; 0 for files above `limit` bytes."""
+        """Return the share of bytes in equal parts, from 0 to 1; 0 for files above `limit` bytes."""
         if not (_is_comparable(before, limit) and _is_comparable(after, limit)):
             return 0.0
         if min(before.size, after.size) < _MIN_SIMILARITY * max(before.size, after.size):
@@ -304,7 +305,7 @@ def _is_empty(entry: Entry | None) -> bool:
 
 
 def _count_equal_parts(old: str, path: str) -> int:
-    """Return how many names at the end of two paths are equal."""
+    """Return the number of equal names at the end of two paths."""
     count = 0
     for one, other in zip(reversed(old.split("/")), reversed(path.split("/")), strict=False):
         if one != other:

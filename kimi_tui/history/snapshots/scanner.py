@@ -33,7 +33,7 @@ _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEX
 
 
 class FolderWatcher(Protocol):
-    """Notes changes that are made after the scan of a directory began."""
+    """Records changes made in a directory after its scan began."""
 
     def watch(self, folder: str) -> None:
         """Start watching a directory."""
@@ -49,7 +49,7 @@ class Scan:
     """The result of a walk."""
 
     files: list[tuple[str, bytes]] = field(default_factory=list)
-    """Regular files that are new or may have changed, with their current keys, packed."""
+    """Regular files that are new or may have changed, with their packed current keys."""
     entries: dict[str, Entry] = field(default_factory=dict)
     """Everything else that is new or may have changed: directories, links, special files."""
     missing: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Scan:
     rules: str = ""
 
     def apply_to(self, cache: StatCache) -> None:
-        """Update `cache`, also with the keys of `files`; the caller invalidates those it can't read."""
+        """Update `cache`, including the keys of `files`. The caller invalidates files that it can't read."""
         for path in self.removed_folders:
             cache.folders.pop(path, None)
         cache.folders.update(self.folders)
@@ -99,10 +99,10 @@ class Scanner:
         self._n_folders = 0
 
     def run(self) -> Scan:
-        """Walk the directory.
+        """Walk the working directory and the added directories.
 
-        If the directory was deleted, so was everything in it. Raises TooManyFiles, ScanCanceled,
-        DeadlineExceeded, and OSError if it can't be read.
+        If one of these was deleted, everything in it counts as missing. Raises TooManyFiles, ScanCanceled,
+        DeadlineExceeded, and OSError if the working directory can't be read.
         """
         self._result.rules = self._rules.stamp
         stale = self._result.rules != self._cache.rules
@@ -114,7 +114,7 @@ class Scanner:
         return self._result
 
     def _scan_folder(self, folder: str, stale: bool, newly_covered: bool) -> list[tuple[str, bool, bool]]:
-        """Scan a directory. Return those of its subdirectories that have to be scanned.
+        """Scan a directory. Return the subdirectories to scan, each with its `stale` and `newly_covered`.
 
         `stale`: ignore rules may have changed. `newly_covered`: the directory was ignored before.
         """
@@ -240,9 +240,9 @@ class Scanner:
 
 
 def _stat_members(folder: str, skipped: Collection[str]) -> dict[str, StatKey]:
-    """Return the names in a directory, with the keys of those that aren't `skipped`. Raises OSError.
+    """Return the names in a directory with their keys; `skipped` names get empty keys. Raises OSError.
 
-    Their paths are resolved from the open directory: the whole path takes the system longer.
+    The names are resolved from the open directory, since whole paths take the system longer.
     """
     handle = os.open(folder, _OPEN_FLAGS) if os.scandir in os.supports_fd else None
     try:
@@ -254,7 +254,7 @@ def _stat_members(folder: str, skipped: Collection[str]) -> dict[str, StatKey]:
                     entry.name: () if entry.name in skipped else key_of(entry.stat(follow_symlinks=False))
                     for entry in scan
                 }
-            except OSError:  # one was just removed
+            except OSError:  # a file was just removed
                 pass
         with os.scandir(folder if handle is None else handle) as scan:
             infos = {entry.name: () if entry.name in skipped else _lstat(entry) for entry in scan}

@@ -1,7 +1,7 @@
-"""Stat cache: the stat data of the working directory's files, so that unchanged files need not be read again.
+"""Stat cache: the stat data of the working directory's files, so that unchanged files aren't read again.
 
-A file whose size, mtime, ctime, inode and mode are unchanged has the same content. File system clocks are
-coarse, so a file that changed within `RACY_NS` before it was read is read again the next time.
+If size, mtime, ctime, inode and mode of a file are unchanged, its content is, too. File system clocks are
+coarse, so a file that changed within `RACY_NS` nanoseconds before it was read is read again the next time.
 """
 
 import json
@@ -25,13 +25,13 @@ from kimi_tui.history.snapshots.entry import Entry
 
 RACY_NS = 2_000_000_000
 _SEPARATOR = "/"
-"""Between packed names: the only printable character that no name contains."""
+"""Separator of packed names: the only printable character that no name contains."""
 _VERSION = 0
 """The format of packed keys: equal keys have equal bytes, and numbers have no limit."""
 _MAX_UNPACKED = 64
 """Number of directories whose names are unpacked at the same time."""
 StatKey = tuple[int, ...]
-"""(mtime, ctime, size, inode, mode) of a file, (mode,) of a directory, as returned by `os.stat`."""
+"""(mtime, ctime, size, inode, mode) of a file, (mode,) of a directory; times in nanoseconds."""
 
 
 _ATTRIBUTES = ("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino", "st_mode")
@@ -50,7 +50,7 @@ def is_folder_key(key: StatKey) -> bool:
 
 
 def pack_key(key: StatKey) -> bytes:
-    """Return a key as one object, for many keys that are needed only once more."""
+    """Return a key as bytes, to save memory for many keys that are needed only once more."""
     return marshal.dumps(key, _VERSION)
 
 
@@ -85,14 +85,14 @@ def modification_key(key: StatKey) -> StatKey:
 
 
 class WrittenFile(NamedTuple):
-    """A file or link written by this program. As long as it has the key, it has the content of the entry."""
+    """A file or link written by this program. While the file has `key`, its content is that of `entry`."""
 
     entry: Entry
     key: StatKey
 
 
 class CachedFolder:
-    """The keys of one directory. They are unpacked when they are needed, until `pack` is called."""
+    """The keys of one directory. Packed keys are unpacked on demand; `pack` packs them again."""
 
     __slots__ = ("_folders", "_keys", "_names", "_packed", "skipped")
 
@@ -140,8 +140,8 @@ class CachedFolder:
     def unchanged_folders(self, names: Sequence[str], keys: Sequence[StatKey]) -> list[str] | None:
         """Return the subdirectories if the directory still has these `names`, in this order, and `keys`.
 
-        Otherwise, or if it isn't packed, return None. The `keys` of directories are as long as those of
-        files.
+        Otherwise, or if this object isn't packed, return None. In `keys`, subdirectories have keys of the
+        same length as files.
         """
         if self._keys is not None or _SEPARATOR.join(names) != self._names or len(keys) != len(names):
             return None
@@ -168,7 +168,7 @@ class StatCache:
         return cached.keys.get(name) if cached is not None else None
 
     def without_key(self, paths: Iterable[str]) -> set[str]:
-        """Return those of many paths that have no key."""
+        """Return the paths that have no cached key. Meant for many paths."""
         names_in = lru_cache(_MAX_UNPACKED)(lambda folder: self.folders[folder].names())
         missing = set()
         for path in paths:
@@ -199,7 +199,7 @@ def save_stat_cache(fs: FileSystem, path: Path, cache: StatCache, manifest: str)
 
 
 def load_stat_cache(path: Path) -> tuple[StatCache, str] | None:
-    """Return a saved cache and its manifest id; None if there is no usable one."""
+    """Return a saved cache and its manifest id; None if there is no usable cache."""
     try:
         lines = inflate_lines(path.read_bytes())
         record = json.loads(next(lines))

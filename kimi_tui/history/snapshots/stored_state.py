@@ -1,4 +1,4 @@
-"""Whole file state as it is stored: finds single paths in it without decoding the rest."""
+"""Whole file state in its stored form: finds single paths without decoding the rest."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -8,24 +8,24 @@ from kimi_tui.history.snapshots.chunked_json import split_lines
 from kimi_tui.history.snapshots.entry import Entry, Kind, share_mode
 
 _MAX_SEARCHED = 16
-"""Maximum number of paths that are searched for one by one. For more, looking at each name is faster."""
+"""Maximum number of paths to search for one by one. For more paths, a pass over all names is faster."""
 _MAX_ENTRY_BYTES = 1 << 16
 _LINE = b'{"whole":{'
 _KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
 
 
 class StoredState:
-    """A whole state. In a project of 100,000 files, decoding all of it takes half a second."""
+    """A whole state. Decoding the complete state of 100,000 files would take half a second."""
 
     def __init__(self, lines: bytes, entries: Mapping[str, Entry] | None = None) -> None:
-        """Create it from the lines of a record that have only the state, or from its `entries`."""
+        """Create a state from the `lines` of a record that contain only the state, or from its `entries`."""
         self._lines = lines
         self._entries = entries
         self._found: dict[str, Entry | None] = {}
-        """What was found so far, by path."""
+        """Entries found so far, by path; None if a path doesn't exist."""
 
     def find(self, paths: Collection[str]) -> dict[str, Entry]:
-        """Return the entries of those of the paths that exist."""
+        """Return the entries of the `paths` that exist."""
         if self._entries is None:
             missing = [path for path in paths if path not in self._found]
             if len(missing) > _MAX_SEARCHED:
@@ -47,9 +47,9 @@ class StoredState:
         return _read_entry(self._lines[at + len(key) - 1 : at + len(key) + _MAX_ENTRY_BYTES])
 
     def _find_entries(self, paths: Collection[str]) -> dict[str, Entry]:
-        """Return the entries of those of the paths that exist, from one look at all names.
+        """Return the entries of the `paths` that exist, in one pass over all names.
 
-        Quotes in strings are escaped, so that what separates entries doesn't occur in them.
+        Quotes in strings are escaped, so that the separator of entries doesn't occur in a string.
         """
         names = {json.dumps(path)[1:-1].encode("ascii"): path for path in paths}
         found = {}
@@ -76,9 +76,9 @@ def parse_entries(fields_by_path: Mapping[str, list[Any]]) -> dict[str, Entry]:
 
 
 def whole_state_lines(data: bytes) -> bytes:
-    """Return the lines of a decompressed record that have only its whole state; none in a small record.
+    """Return the lines of a decompressed record that contain only its whole state; none in a small record.
 
-    They follow each other.
+    These lines follow each other.
     """
     start, last = data.find(b"\n" + _LINE) + 1, data.rfind(b"\n" + _LINE) + 1
     if not start:

@@ -9,8 +9,10 @@ from kimi_tui.history.snapshots.plan import Plan, PlanItem
 def find_uncarried(
     items: Iterable[PlanItem], plan: Plan, already_rejected: Collection[str]
 ) -> dict[str, str]:
-    """Return the paths of those whose content isn't written where it belongs, or would be written there while
-    it stays, and why.
+    """Return the paths of `items` that can't be executed without others, and why.
+
+    Either the item's content belongs in a file that isn't reverted, or the item would write content that
+    stays in such a file.
     """
     remaining = {item.path: item for item in items}
     sources = {item.carried_to: item.path for item in plan.items if item.carried_to}

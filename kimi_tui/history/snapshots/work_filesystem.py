@@ -1,8 +1,8 @@
 """System calls that change the working directory, behind an interface.
 
-They refer to a file by its name and the descriptor of its directory. If the directory is moved or replaced by
-a link in the meantime, the calls still affect the original one. As in `history.filesystem`, tests can make
-each call fail.
+The calls refer to a file by its name and the descriptor of its directory. If the directory is moved or
+replaced by a link in the meantime, the calls still affect the original directory. As in `history.filesystem`,
+tests can make each call fail.
 """
 
 import os
@@ -17,7 +17,7 @@ _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOE
 
 
 class WorkFileSystem(Protocol):
-    """The calls. Each raises OSError. `folder` and `file` are descriptors; names are relative to `folder`."""
+    """The system calls. Each raises OSError. `folder` and `file` are descriptors; names are in `folder`."""
 
     def create(self, folder: int, name: str) -> int:
         """Create a file that must not exist yet, with access for the owner only; return its descriptor."""
@@ -174,7 +174,7 @@ LOCAL_WORK_FILE_SYSTEM = LocalWorkFileSystem()
 
 @cache
 def _syncfs() -> Callable[[int], None] | None:
-    """Return Linux' `syncfs(2)`, for which Python has no function; None on other systems."""
+    """Return `syncfs(2)` of Linux, since Python doesn't provide it; None on other systems."""
     import ctypes
 
     try:

@@ -17,8 +17,8 @@ _DATABASE_SUFFIXES = ("-wal", "-shm", "-journal")
 def add_write_notes(root: Path, plan: Plan, attributes: Mapping[str, FileAttributes]) -> Plan:
     """Return `plan` with notes about the files that would not simply be replaced.
 
-    An item that creates a path again gets its `attributes`, or a note about those that can't be set. A file
-    that a program has open isn't deleted by default, since the program may still write to it.
+    An item that recreates a path gets the path's `attributes`, and a note about attributes that can't be set.
+    A file that a program has open isn't deleted by default, since the program may still write to it.
     """
     selected = [item for item in plan.items if item.is_selected]
     choice = choose_overwrites(root, ((item.path, item.now, item.then) for item in selected))
@@ -55,7 +55,7 @@ def _add_attributes(item: PlanItem, attributes: Mapping[str, FileAttributes]) ->
 
 
 def _open_files_to_keep(selected: list[PlanItem], open_in: Mapping[str, str]) -> dict[str, str]:
-    """Return paths that are kept, and the program that has them open.
+    """Return the paths to keep, each with the program that has it open.
 
     The files of a database are kept or reverted together.
     """

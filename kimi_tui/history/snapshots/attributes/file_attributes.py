@@ -1,7 +1,7 @@
-"""File attributes: what a file or directory has besides its content and mode.
+"""File attributes: properties of a file or directory besides its content and mode.
 
 Only unusual attributes are recorded: another owner or group than this process, several names (hard links),
-extended attributes. A file that is created again gets those that this user may set.
+extended attributes. A recreated file gets the attributes that this user may set.
 """
 
 import os
@@ -41,7 +41,7 @@ class FileAttributes:
 
 
 Attributes = Mapping[str, FileAttributes | None]
-"""Path -> its unusual attributes; None if it has none."""
+"""Path -> unusual attributes of the file or directory; None if it has none."""
 
 
 def read_attributes(file: int | str, info: os.stat_result) -> FileAttributes | None:
@@ -66,7 +66,7 @@ def extended_attributes(file: int | str) -> list[str]:
 
 
 def describe_losses(attributes: FileAttributes) -> list[str]:
-    """Return which attributes a file that is created again lacks."""
+    """Return the attributes that a recreated file lacks, for the user."""
     losses: list[str] = []
     if attributes.n_names > 1:
         losses.append(msg("hard link"))

@@ -6,13 +6,13 @@ from kimi_tui.history.snapshots.attributes.file_attributes import Attributes, Fi
 
 
 class KnownAttributes:
-    """The unusual attributes of files and directories, also the last ones of those that don't exist."""
+    """The unusual attributes of files and directories, even of those that no longer exist."""
 
     def __init__(self, attributes: Mapping[str, FileAttributes]) -> None:
         self.current = dict(attributes)
         """The attributes by path."""
         self.changed: dict[str, FileAttributes | None] = {}
-        """Those that aren't recorded yet."""
+        """The attributes that aren't recorded yet, by path."""
 
     @property
     def has_hard_links(self) -> bool:
@@ -20,7 +20,7 @@ class KnownAttributes:
         return any(each.n_names > 1 for each in self.current.values())
 
     def note(self, attributes: Attributes) -> None:
-        """Note the attributes of files that were read."""
+        """Update the attributes of files that were read."""
         for path, each in attributes.items():
             if each == self.current.get(path):
                 continue

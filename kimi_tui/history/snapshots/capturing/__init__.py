@@ -1,1 +1,1 @@
-"""Captures of the files: what changed since the last state, recorded with its author."""
+"""Captures: changes of the files since the last state, recorded with their author."""

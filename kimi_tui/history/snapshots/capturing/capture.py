@@ -66,8 +66,9 @@ class Capture:
         self._stat_cache = StatCache()
         self._known_paths = KnownPaths()
         self._strays: set[str] | None = None
-        """Covered paths that a scan doesn't reach: a tool named them, or they have become ignored since they
-        were stored. None before a scan.
+        """Covered paths that a scan doesn't reach; None before the first scan.
+
+        A tool named these paths, or they have become ignored since they were stored.
         """
         self._stray_keys: dict[str, StatKey] = {}
         self._unreadable: dict[str, str] = {}
@@ -117,7 +118,7 @@ class Capture:
         return cached is not None and any(os.path.lexists(f"{full_path}/{name}") for name in cached.skipped)
 
     def open(self, earlier: str | None = None, *, lazily: bool = False) -> None:
-        """Continue from the session's last state, or its state `earlier`, or the project's last state.
+        """Continue from the session's last state; without one, from `earlier` or the project's last state.
 
         With `lazily`, the project's last state isn't loaded before the first scan.
         """
@@ -152,16 +153,19 @@ class Capture:
         max_files: int | None = None,
         deadline: ScanDeadline | None = None,
     ) -> CaptureResult:
-        """Record the changes since the newest state, if there are any or if `always`.
+        """Record the changes since the newest state. If nothing changed, record a state only if `always`.
 
-        With `paths`, only these and their parent directories are scanned, unless there is no state yet. Files
-        in `written` that are unchanged since aren't read again. If a path in `planned` has another entry, the
-        author made the planned one, and the user has changed it since. `renames` are those of a revert;
-        for other authors, they are detected. With `interrupted`, a full scan
-        attributes changes before its end to that call, and later ones to the user or a program that it left.
-        Raises ScanCanceled if `deadline` is canceled, and TooManyFiles if there are more than `max_files`.
-        After a scan that took too long, only files named by tools are covered. In a large project, a scan is
-        skipped if the system knows that it would find nothing, unless `author` is a tool.
+        With `paths`, only these paths and their parent directories are read, unless there is no state yet.
+        Files in `written` aren't read again if they are unchanged. If a path in `planned` has another entry,
+        the planned entry is attributed to the author, and the later change to the user. `renames` are those
+        of a revert; for other authors, renames are detected.
+
+        Otherwise, the whole working directory is scanned. With `interrupted`, changes before the end of that
+        call are attributed to the call, and later changes to the user or a program that it left running. In a
+        large project, the scan is skipped if the system has reported no changes, unless `author` is a tool.
+        After a scan that took too long, only files named by tools are covered.
+
+        Raises ScanCanceled if `deadline` is canceled, TooManyFiles if there are more than `max_files` files.
         """
         if paths is not None and (
             self._states.head is not None or not self._known_paths.is_complete or self.partial_coverage_reason
@@ -201,9 +205,9 @@ class Capture:
     ) -> CaptureResult:
         """Record the changes of `paths` only.
 
-        Never scans other paths: a path that no state lists yet counts as unchanged so far, unless
-        `author` is a tool. Ignored paths are skipped unless they are known. `renames` are those that the
-        author probably made. Raises ScanCanceled.
+        Never scans other paths. If no state lists a path yet, it is recorded as covered, not as changed,
+        unless `author` is a tool. Ignored paths are skipped unless they are known. `renames` are renames that
+        the author probably made. Raises ScanCanceled.
         """
         deadline = deadline or ScanDeadline()
         if self._states.head is None and not self.partial_coverage_reason:
@@ -236,7 +240,7 @@ class Capture:
 
     @contextmanager
     def keeping_unpacked(self) -> Iterator[None]:
-        """Pack the stat data only at the end, since several captures of the same paths follow."""
+        """Pack the stat data only at the end of the block. Meant for several captures of the same paths."""
         self._keeps_unpacked = True
         try:
             yield
@@ -274,7 +278,7 @@ class Capture:
                 self._strays = self._strays or set()
             else:
                 if self.partial_coverage_reason:
-                    self._strays = None  # any file that isn't cached may have been removed meanwhile
+                    self._strays = None  # any file that isn't cached may have been removed since
                 self._coverage.resume(detected, self._states.entries)
                 return scan, detected
         return None, self._detect_strays(self._known_strays(), DetectedChanges())
@@ -412,7 +416,7 @@ class Capture:
                 detected.coverage[path] = detected.changes.pop(path)
 
     def _is_ignored(self, path: str) -> bool:
-        """Return whether the last scan skipped `path` or a directory above it, or `path` is elsewhere."""
+        """Return whether the last scan skipped `path` or a parent, or `path` is in no covered directory."""
         if path.startswith("/") and path.partition("//")[0] not in self._added_dirs:
             return True
         for each in (path, *parents_of(path)):
@@ -442,7 +446,7 @@ class Capture:
 def _separate_later_changes(
     detected: DetectedChanges, planned: Changes, renames: Renames
 ) -> dict[str, Entry | None]:
-    """Reduce the changes to those of a revert. Return the changes that someone made after them.
+    """Keep only the changes of a revert in `detected`. Return the changes that someone made afterwards.
 
     A revert changes the planned paths, and creates the directories that it needs.
     """

@@ -14,7 +14,7 @@ class CaptureResult:
 
     manifest: str
     changes: Changes
-    """Since the previous state; empty for the first one."""
+    """Changes since the previous state; empty for the first state."""
     before: dict[str, Entry | None] = field(default_factory=dict)
     """Previous entries of the changed paths."""
     stat_keys: Mapping[str, StatKey] = field(default_factory=dict)

@@ -1,8 +1,8 @@
-"""Change watcher: knows without a scan that nothing has changed since the last one.
+"""Change watcher: detects without a scan that nothing has changed since the last scan.
 
 The system reports changes in watched directories when they are made. Only local file systems on Linux are
-watched: other machines may change files elsewhere. A program that writes through a memory map is reported
-when it closes the file.
+watched: on network file systems, other machines may change files. A program that writes through a memory map
+is reported when it closes the file.
 """
 
 import os
@@ -21,13 +21,13 @@ _LOCAL = frozenset(
 _MOUNTS = Path("/proc/self/mountinfo")
 _MAX_WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 _SHARE = 4
-"""At most this fraction of the user's watches is used: other programs need them, too."""
+"""Divisor of the user's limit of watches: a quarter is used at most, since other programs need them, too."""
 _UNIMPORTANT = frozenset({EACCES, ENOENT, ENOTDIR, ELOOP})
-"""Errors of directories that can't be read, or were just replaced, which their parent directory reports."""
+"""Errors of directories that can't be read or were just replaced. Their parent directory reports these."""
 
 
 class ChangeWatcher:
-    """Watches the directories below some absolute paths. If that isn't possible, it is never quiet."""
+    """Watches the directories below some absolute paths. If that isn't possible, `is_quiet` returns False."""
 
     def __init__(self, starts: Sequence[str]) -> None:
         self._starts = starts
@@ -44,7 +44,7 @@ class ChangeWatcher:
         """Whether a watched directory may have another path now."""
 
     def begin_scan(self) -> None:
-        """Forget earlier changes. The scan calls `watch` for each directory before it reads it."""
+        """Forget earlier changes. The scan calls `watch` for each directory before reading the directory."""
         self._has_events()
         self._is_complete = False
         if self._is_moved:
@@ -59,7 +59,7 @@ class ChangeWatcher:
             self._give_up()
 
     def watch(self, folder: str) -> None:
-        """Watch a directory, not those below it."""
+        """Watch a directory, without its subdirectories."""
         if self._inotify is None or folder in self._folders:
             return
         self._folders.add(folder)
@@ -116,7 +116,7 @@ class ChangeWatcher:
 
 
 def _are_local(starts: Sequence[str]) -> bool:
-    """Return whether local file systems hold these directories, and no others are mounted below them.
+    """Return whether `starts` are on local file systems, without other file systems mounted below.
 
     Raises OSError, ValueError.
     """

@@ -1,4 +1,4 @@
-"""Inotify: Linux' reports of changes in directories. Python has no functions for it."""
+"""Inotify: reports of changes in directories by Linux. Uses ctypes, since Python doesn't provide it."""
 
 import os
 import struct
@@ -17,7 +17,7 @@ _ENDS = _DELETE_SELF | _MOVE_SELF | _OVERFLOW | _IGNORED
 
 
 class Inotify:
-    """An inotify descriptor. Raises OSError, or AttributeError on other systems, when it is created."""
+    """An inotify descriptor. The constructor raises OSError, or AttributeError on other systems."""
 
     def __init__(self) -> None:
         import ctypes

@@ -12,7 +12,7 @@ from kimi_tui.history.snapshots.stat_cache import StatCache, load_stat_cache
 
 
 class KnownPaths:
-    """The paths that the newest state knows about. A complete state knows about all of them."""
+    """The paths that the newest state knows about. A complete state knows about all paths."""
 
     def __init__(self) -> None:
         self.is_complete = True
@@ -73,5 +73,5 @@ class KnownPaths:
             if entry is not None and path not in entries:
                 base[path] = entry
         base |= {path: entry for path, entry in detected.coverage.items() if entry and path not in base}
-        detected.coverage = cast("dict[str, Entry | None]", base)  # not copied: it may have 100,000 items
+        detected.coverage = cast("dict[str, Entry | None]", base)  # not copied: may have 100,000 items
         detected.is_complete = True

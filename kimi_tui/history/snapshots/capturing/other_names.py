@@ -15,7 +15,7 @@ def find_other_names(
 ) -> set[str]:
     """Return the other names of files at `paths` among `entries`, the last known state.
 
-    `hard_links` are those of `paths` whose files have several names.
+    `hard_links` has the device and inode of each of `paths` that has other names.
     """
     files: dict[str, set[FileId]] = {}
     """The files by their last known content."""

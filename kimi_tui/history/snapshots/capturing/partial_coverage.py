@@ -12,7 +12,7 @@ class PartialCoverage:
     """Coverage of one working directory. It is partial while full scans aren't possible."""
 
     def __init__(self, work_dir: Path, *, retry_s: float) -> None:
-        """Create it. A full scan is tried again `retry_s` seconds after one that wasn't possible."""
+        """After a full scan that wasn't possible, the next one is tried `retry_s` seconds later."""
         self._retry_s = retry_s
         self.reason = _reason_for(work_dir)
         """Why files that are neither stored nor named by tools aren't covered; empty if all files are."""
@@ -37,7 +37,7 @@ class PartialCoverage:
         self._next_scan = time.monotonic() + self._retry_s
 
     def resume(self, detected: DetectedChanges, known: Entries) -> None:
-        """Cover all files again. The authors of files that are new since then are unknown."""
+        """Cover all files again. Files that appeared while coverage was partial have unknown authors."""
         if not self.reason:
             return
         self.change, self.reason = self.reason, ""

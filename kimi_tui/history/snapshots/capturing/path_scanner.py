@@ -1,4 +1,4 @@
-"""Path scanner: looks at single paths of the working directory instead of walking all of it."""
+"""Path scanner: looks at single paths of the working directory instead of walking the whole directory."""
 
 import os
 import stat
@@ -14,7 +14,7 @@ _CHECK_EVERY = 256
 
 
 class PathScanner:
-    """Reports which of some paths may have changed. The cost depends on their number only.
+    """Reports which of some paths may have changed. The time depends only on the number of these paths.
 
     Ignored paths are skipped unless they are known already.
     """

@@ -22,7 +22,7 @@ from kimi_tui.history.snapshots.stat_cache import StatCache, inode_of
 
 
 class StateRecorder:
-    """Records states for one session, and keeps the newest one. The methods may raise OSError."""
+    """Records states for one session, and keeps the newest state. The methods may raise OSError."""
 
     def __init__(self, store: ProjectStore, known_paths: KnownPaths, coverage: PartialCoverage) -> None:
         self._store = store
@@ -40,17 +40,17 @@ class StateRecorder:
         self.likely_renames: Renames = NO_RENAMES
         """The renames that the author of the current changes probably made."""
         self.old_inodes: dict[str, int] = {}
-        """Inodes of the paths that the last scan found changed, before and after."""
+        """Old inodes of the paths that the last scan found changed; `new_inodes` has the new inodes."""
         self.new_inodes: dict[str, int] = {}
 
     def note_inodes(self, cache: StatCache, scan: Scan | None, detected: DetectedChanges) -> None:
-        """Note the inodes of changed files before `scan`, which the cache doesn't contain yet, and after."""
+        """Record the inodes of changed files before and after `scan`. Call this before updating `cache`."""
         self.old_inodes, self.new_inodes = {}, {}
         if scan is not None:
             self.old_inodes, self.new_inodes = _changed_inodes(cache, scan, detected)
 
     def load_first(self, *manifests: str | None) -> bool:
-        """Continue from the first of these states that is stored. Return whether there is one."""
+        """Continue from the first of `manifests` that is stored. Return False if none is stored."""
         for manifest in manifests:
             if manifest is not None:
                 with contextlib.suppress(ManifestMissing):
@@ -78,7 +78,10 @@ class StateRecorder:
         return CaptureResult(self.head, detected.changes, before, detected.stat_keys)
 
     def append_interrupted(self, call: InterruptedCall, detected: DetectedChanges) -> CaptureResult:
-        """Record changes of which some were made by a call whose process was killed."""
+        """Record changes found after the process of a call was killed.
+
+        Changes before `call.ended` are attributed to the call, later changes to a background task.
+        """
         known = {path for path in detected.changes if self._changed_at(path) <= call.ended}
         during = {path: entry for path, entry in detected.changes.items() if path in known}
         if self.head is not None and during:
@@ -105,7 +108,7 @@ class StateRecorder:
     ) -> str:
         is_complete = self._known_paths.is_complete if is_complete is None else is_complete
         renames: dict[str, str] = {}
-        if author.who == "revert":  # it knows them; equal contents may be a copy that it removes
+        if author.who == "revert":  # a revert knows its renames; an equal file may be a copy that it removes
             renames = select_renames(self.renames, self.entries, changes)
         elif self.head is not None and author.who != "coverage":
             renames = find_renames(
@@ -126,7 +129,7 @@ class StateRecorder:
             changed_attributes=self.attributes.changed,
             attributes=self.attributes.current,
         )
-        apply_changes(changes, self.entries)  # not to a copy: it may have 100,000 items
+        apply_changes(changes, self.entries)  # not to a copy: a state may have 100,000 entries
         self.attributes.changed = {}
         if is_complete:
             self._known_paths.complete()
@@ -136,7 +139,7 @@ class StateRecorder:
 def _changed_inodes(
     cache: StatCache, scan: Scan, detected: DetectedChanges
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the inodes of changed files before `scan`, and those after it, if they are known."""
+    """Return the known inodes of changed files before and after `scan`."""
     old = {path: inode_of(key) for path in detected.changes if (key := cache.key(path))}
     if not old:
         return {}, {}

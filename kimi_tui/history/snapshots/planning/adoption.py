@@ -1,4 +1,4 @@
-"""Plan of an adoption: makes changes that were made elsewhere, since an earlier state, to the files."""
+"""Plan of an adoption: applies changes that were made elsewhere since an earlier state."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -23,27 +23,30 @@ class AdoptedChanges:
     """Changes made elsewhere."""
 
     name: str
-    """Who made them, for notes."""
+    """Name of their author, for notes."""
     changes: Changes
     """The new entries."""
     base: Changes
-    """The entries of the same paths before; None for those that didn't exist."""
+    """The earlier entries of the same paths; None for paths that didn't exist."""
 
 
 @frozen(kw_only=True)
 class CombinedChanges:
-    """Several changes of the same files as one."""
+    """Changes by several authors, combined into one change per path."""
 
     changes: dict[str, Entry | None]
     base: dict[str, Entry | None]
     conflicts: Mapping[str, str]
-    """Paths that can't be combined, and why: `changes` has those that came before the conflict."""
+    """Paths with changes that can't be combined, and why. `changes` has the result before the conflict."""
     others: Mapping[str, Sequence[Entry | None]]
-    """The other changes of these paths."""
+    """For each path in `conflicts`, the other new entries."""
 
 
 def combine_adopted(adopted: Sequence[AdoptedChanges], blobs: BlobStore) -> CombinedChanges:
-    """Combine changes. Different lines of a file are merged; the same lines are a conflict. Blocks."""
+    """Combine changes. Blocks.
+
+    Changes of different lines are merged; changes of the same lines are a conflict.
+    """
     changes: dict[str, Entry | None] = {}
     base: dict[str, Entry | None] = {}
     names: dict[str, list[str]] = {}
@@ -78,10 +81,11 @@ def plan_adoption(
     holds_uncovered: Callable[[str], bool],
     deadline: ScanDeadline,
 ) -> Plan:
-    """Return the plan that makes the changes to the files with `current_entries`, the state `head`. Blocks.
+    """Return the plan that applies the changes to the state `head` with `current_entries`. Blocks.
 
-    It is the plan of a revert to the adopted state: from there, a tool restored the earlier files, and the
-    user made all changes since. So what only the tool changed is taken, and other lines are merged.
+    The adoption is planned like a revert to the adopted state. The planner sees a tool call that restored the
+    earlier files from there, and all changes since as the user's. So files that only the tool changed are
+    taken as they are, and other files are merged by lines.
     """
     paths = {path: _choose(path, combined, current_entries.get(path)) for path in combined.changes}
     target = {path: entry for path, entry in paths.items() if entry is not None}
@@ -112,7 +116,7 @@ def plan_adoption(
 
 
 def _choose(path: str, combined: CombinedChanges, current: Entry | None) -> Entry | None:
-    """Return the new entry. In a conflict, the first that isn't `current`, since plans omit equal files."""
+    """Return the new entry; in a conflict, the first one unlike `current`, since plans omit equal files."""
     entries = (combined.changes[path], *combined.others.get(path, ()))
     return next((entry for entry in entries if entry != current), current)
 
@@ -133,7 +137,7 @@ def _describe(item: PlanItem, combined: CombinedChanges) -> PlanItem:
 
 
 def _merge(base: Entry | None, first: Entry | None, second: Entry | None, blobs: BlobStore) -> Entry | None:
-    """Return the merged file, or None if that isn't possible."""
+    """Return the merged file, or None if the changes can't be merged."""
     if first is None or second is None or {first.kind, second.kind} != {"file"}:
         return None
     if base is None or base.kind != "file" or first.mode != second.mode:

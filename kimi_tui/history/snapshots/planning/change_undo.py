@@ -1,4 +1,4 @@
-"""Undo of the agent's changes of one path, which keeps those of others."""
+"""Undo of the agent's changes of one path. Changes by others are kept."""
 
 from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.blob_store import BlobStore
@@ -12,7 +12,7 @@ class UndoConflict(Exception):
 
 
 class ChangeUndo:
-    """Undoes changes of paths. The contents that result are stored among the blobs."""
+    """Undoes changes of paths. Stores the resulting contents in `blobs`."""
 
     def __init__(self, blobs: BlobStore) -> None:
         self._blobs = blobs
@@ -34,7 +34,10 @@ class ChangeUndo:
         other_author: str,
         overlap: Overlap,
     ) -> Entry | None:
-        """Return `current`, which `other_author` changed, without the change from `before` to `after`."""
+        """Return `current` without the change from `before` to `after`.
+
+        `other_author` made the later changes.
+        """
         if current == after:
             return before
         if current == before or before == after:
@@ -64,9 +67,9 @@ class ChangeUndo:
 def _describe_conflict(
     before: Entry | None, after: Entry | None, other_author: str, unit: str | None = None
 ) -> str:
-    """Return how a change of a file by the agent conflicts with one by `other_author`.
+    """Return a description of the conflict between a change by the agent and one by `other_author`.
 
-    `unit` is what both changed; None if `other_author` deleted the file.
+    `unit` names the part that both changed; None if `other_author` deleted the file.
     """
     if before is None:
         return msg("created by the agent, edited by {author}", author=other_author)

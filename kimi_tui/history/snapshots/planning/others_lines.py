@@ -1,6 +1,6 @@
-"""Lines that others than the agent wrote since a state: a revert doesn't remove the only copy of one.
+"""Lines written by others than the agent since a state. A revert doesn't remove the only copy of such a line.
 
-This doesn't depend on which file a line is in, so it also holds where a rename wasn't recognized.
+This rule doesn't depend on the file that contains the line, so it also holds if a rename wasn't detected.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,31 +15,31 @@ from kimi_tui.history.snapshots.plan import PlanItem
 
 @dataclass(frozen=True, slots=True)
 class EntryChanges:
-    """The changes of one record that others made, or one revert."""
+    """The changes in one record by others than the agent, or by one revert."""
 
     entries: Mapping[str, tuple[Entry | None, Entry | None]]
     """Path -> its entries before and after."""
     is_revert: bool = False
-    """Whether a revert of this session made them: lines of others that it restores are theirs again."""
+    """Whether a revert of this session made the changes. Restored lines of others count as theirs."""
 
 
 _MAX_COMPARED = 2_000
-"""Maximum number of contents that are read. The lines of others aren't known."""
+"""Maximum number of contents that are read. Lines in further contents aren't known."""
 _NO_LINES: frozenset[bytes] = frozenset()
 
 
 class OthersLines:
-    """The lines that others than the agent wrote since a state. Contents that aren't text are one line."""
+    """The lines written by others than the agent since a state. Content that isn't text is one line."""
 
     def __init__(self, changes_by_others: Iterable[EntryChanges], blobs: BlobStore) -> None:
-        """`changes_by_others` are their changes since, and reverts, oldest first."""
+        """`changes_by_others` are the changes by others and the reverts since the state, oldest first."""
         self._blobs = blobs
         self._n_read = 0
         written = set[bytes]()
         """All lines that others ever wrote."""
         self._lines: set[bytes] = set()
         self._by_ref: dict[str, frozenset[bytes]] = {}
-        """Those of the lines that a content has, by its digest."""
+        """The lines by others in each content, by its digest."""
         for changes in changes_by_others:
             if changes.is_revert and not written:
                 continue
@@ -55,9 +55,9 @@ class OthersLines:
     def find_only_copies(
         self, items: Mapping[str, PlanItem], now: Entries, changed: Iterable[str]
     ) -> dict[str, str]:
-        """Return the paths at which `items` would remove the only copy of such a line, and why they stay.
+        """Return the paths at which `items` would remove the only copy of a line by others, with a note.
 
-        `changed` are the paths that have changed since.
+        `changed` are the paths that have changed since the state.
         """
         removed = self._find_removed(items)
         if not removed:
@@ -70,7 +70,7 @@ class OthersLines:
     def find_destinations(
         self, items: Mapping[str, PlanItem], now: Entries, changed: Iterable[str]
     ) -> dict[str, str]:
-        """Return the paths at which `items` remove such lines, and where they write them again."""
+        """Return the paths at which `items` remove lines by others, each with a path that gets the lines."""
         removed = self._find_removed(items)
         if not removed:
             return {}
@@ -86,7 +86,7 @@ class OthersLines:
         return {path: other for path, other in found.items() if other}
 
     def _find_removed(self, items: Mapping[str, PlanItem]) -> dict[str, frozenset[bytes]]:
-        """Return the lines that each item removes."""
+        """Return the lines by others that each item removes."""
         if not self._lines:
             return {}
         return {path: lines for path, item in items.items() if (lines := self._removed_by(item))}
@@ -94,7 +94,7 @@ class OthersLines:
     def _staying(
         self, items: Mapping[str, PlanItem], now: Entries, changed: Iterable[str]
     ) -> frozenset[bytes]:
-        """Return the lines in changed files that stay as they are."""
+        """Return the lines by others in changed files that stay as they are."""
         entries = [item.now for item in items.values() if not item.is_selected]
         entries += [now.get(path) for path in changed if path not in items]
         return _NO_LINES.union(*map(self._in, entries))
@@ -103,7 +103,7 @@ class OthersLines:
         return self._in(item.now) - self._in(item.then) if item.is_selected else _NO_LINES
 
     def _in(self, entry: Entry | None) -> frozenset[bytes]:
-        """Return those of the lines that an entry has."""
+        """Return the lines by others in an entry."""
         if entry is None or entry.kind != "file" or not entry.size:
             return _NO_LINES
         if (lines := self._by_ref.get(entry.ref)) is None:

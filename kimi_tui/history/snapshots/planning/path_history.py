@@ -24,7 +24,7 @@ class PathHistory:
 
     states: list[Entry | None]
     is_agents: list[bool] = field(default_factory=list)
-    """For each change from one state to the next, whether the agent made it, so that the plan undoes it."""
+    """For each change from one state to the next, whether the plan undoes it because the agent made it."""
     task: str = ""
     """The background task that may have made a change."""
     is_yours: bool = False
@@ -32,17 +32,18 @@ class PathHistory:
     is_uncertain: bool = False
     """Whether a change that counts as the agent's may be another session's."""
     command: str = ""
-    """The last command or tool of the agent that ran while the path changed, so that anyone may have changed
-    it; empty if the agent's changes are known exactly.
+    """The agent's last command or tool that ran while the path changed.
+
+    Someone else may have made the change. Empty if the agent's changes are known exactly.
     """
     renames: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """The old and the new path by the index of the change that renamed it."""
+    """The old and the new path of each rename, by the index of the change."""
 
     def split(self, index: int) -> "tuple[PathHistory, PathHistory]":
-        """Return the history up to `states[index]`, and that of the file which was created after it."""
+        """Return the history up to `states[index]`, and the history of the file created afterwards."""
         is_removed = self.states[index + 1] is None
         first = index + 1 if is_removed else index
-        """The first change of the second one."""
+        """Index of the first change in the later history."""
         earlier = replace(
             self,
             states=[*self.states[: index + 1], None],
@@ -63,7 +64,7 @@ class PathHistory:
         return {old for old, _ in self.renames.values()}
 
     def undo_agent_renames(self, path: str) -> str:
-        """Return the name of the file at `path` without the agent's renames. Those of others stay."""
+        """Return the name of the file at `path` without the agent's renames. Renames by others stay."""
         for index in sorted(self.renames, reverse=True):
             old, new = self.renames[index]
             if self.is_agents[index] and path == new:
@@ -71,7 +72,7 @@ class PathHistory:
         return path
 
     def first_name(self, path: str) -> str:
-        """Return the name at the target state of the file that is now, or was last, at `path`."""
+        """Return the name in the target state of the file that is, or was last, at `path`."""
         for index in sorted(self.renames, reverse=True):
             old, new = self.renames[index]
             path = old if path == new else path
@@ -79,7 +80,7 @@ class PathHistory:
 
     @property
     def by(self) -> WhoChanged:
-        """Who made the changes."""
+        """The authors of the changes."""
         if self.is_uncertain:
             return "agent or another session"
         if all(self.is_agents):
@@ -90,7 +91,7 @@ class PathHistory:
 
     @property
     def other_author(self) -> str:
-        """Who made changes besides the agent."""
+        """The authors besides the agent, for notes."""
         if self.task:
             return msg("you or `{task}`", task=shorten_command(self.task))
         return msg("you") if self.is_yours else msg("another session")
@@ -105,11 +106,9 @@ class PathHistories:
 
     current: dict[str, PathHistory] = field(default_factory=dict)
     replaced: list[tuple[str, PathHistory]] = field(default_factory=list)
-    """The histories of files that no longer exist because something else was renamed to their path, with
-    that path.
-    """
+    """(path, history) of files that no longer exist because something else was renamed to their path."""
     changes_by_others: list[EntryChanges] = field(default_factory=list)
-    """What others than the agent changed, and reverts, by record, oldest first; without regard to renames."""
+    """Changes by others than the agent, and reverts, by record, oldest first. Renames aren't followed."""
 
 
 def build_path_histories(
@@ -153,7 +152,7 @@ class _HistoryBuilder:
         self._found: dict[str, Entry | None] = {}
         """Files that became covered, without a change."""
         self._left: set[str] = set()
-        """Paths whose file or directory has another name now."""
+        """Old paths of files and directories that have another name now."""
 
     def add(self, record: Manifest) -> None:
         """Add the changes of a record."""
@@ -213,7 +212,7 @@ class _HistoryBuilder:
     def _take_history(self, path: str) -> PathHistory:
         """Return the history of the file or directory that is renamed from `path`.
 
-        That of a file which was there before a directory, or the other way round, ends.
+        If a file was there before a directory, or the other way round, the earlier history ends.
         """
         history = self._history_at(path)
         kinds = [_is_folder(entry) if entry is not None else None for entry in history.states]
@@ -226,7 +225,7 @@ class _HistoryBuilder:
         return later
 
     def _replace(self, path: str, record: Manifest) -> None:
-        """End the history of `path`, to which something else is renamed."""
+        """End the history of `path`, since another file or directory is renamed to it."""
         history = self._history_at(path)
         del self.histories[path]
         if history.states[-1] is not None:
@@ -237,7 +236,7 @@ class _HistoryBuilder:
     def _resume_replaced(self, path: str, record: Manifest) -> None:
         """Continue the history of a file that was replaced after it left `path`, if a revert restores it.
 
-        A revert creates a file at a path that another one left only to restore the one that was there before.
+        If a revert creates a file at a path that another file left, it restores the file that was there.
         """
         if not self._is_agents(record) or record.author.who != "revert":
             return
@@ -286,7 +285,7 @@ class _HistoryBuilder:
 
 
 def _has_other_type(history: PathHistory, entry: Entry | None) -> bool:
-    """Return whether a directory is in the place of a file now, or the other way round."""
+    """Return whether a directory has replaced a file, or the other way round."""
     last = history.states[-1]
     return last is not None and entry is not None and _is_folder(last) != _is_folder(entry)
 

@@ -1,4 +1,4 @@
-"""Rules of plans about contents that only one planned file has."""
+"""Plan rules for contents that have only one copy."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,11 +12,10 @@ from kimi_tui.history.snapshots.planning.path_history import PathHistory, displa
 def find_moved_contents(
     items: Mapping[str, PlanItem], unresolved: Mapping[str, PathHistory], now: Entries
 ) -> dict[str, str]:
-    """Return files that the agent created with the only copy of what it moved away from another path, and why
-    they stay.
+    """Return files that stay since they have the only copy of content that the agent moved, with a note.
 
-    That is the case if the agent's changes of the other path, one of the `unresolved` ones, can't be undone,
-    for example because the user has taken the old name since.
+    The agent moved the content from another path, one of the `unresolved` paths. The agent's changes of that
+    path can't be undone, for example because the user has used its name since.
     """
     origins = {
         before.ref: path
@@ -45,7 +44,7 @@ def find_moved_contents(
 
 
 def link_contents(items: dict[str, PlanItem], now: Entries) -> None:
-    """Note where the plan writes contents again that it removes from the only paths which have them."""
+    """Set `kept_at` of items that remove the only copy of a content that the plan writes at another path."""
     staying = {entry.ref for path, entry in now.items() if path not in items or not items[path].is_selected}
     written = {
         item.then.ref: item.renamed_to or path
@@ -60,5 +59,5 @@ def link_contents(items: dict[str, PlanItem], now: Entries) -> None:
 
 
 def _content_of(entry: Entry | None) -> str:
-    """Return the digest of a file that isn't empty."""
+    """Return the content digest of a file; an empty string for an empty file or anything else."""
     return entry.ref if entry is not None and entry.kind == "file" and entry.size else ""

@@ -26,11 +26,11 @@ from kimi_tui.history.snapshots.planning.tree_undo import TreeUndo
 from kimi_tui.wire.timeline import ConflictChoice
 
 _OVERLAPS: dict[ConflictChoice, Overlap] = {"merge": "ours", "both": "both"}
-"""How the choices that undo the agent's changes treat lines that both changed."""
+"""For each choice that undoes the agent's changes, the handling of lines that both sides changed."""
 
 
 class Planner:
-    """Plans reverts for one project. The results of merges are stored among its blobs."""
+    """Plans reverts for one project. Stores the results of merges in `blobs`."""
 
     def __init__(self, blobs: BlobStore, *, sessions: Collection[str]) -> None:
         self._blobs = blobs
@@ -165,7 +165,7 @@ class Planner:
         return PlanItem(path=path, action=action, now=now, then=then, note=note, versions=versions)
 
     def _replaced_item(self, path: str, path_history: PathHistory) -> PlanItem:
-        """Return the item that restores the file at `path` that a rename replaced."""
+        """Return the item that restores the file that a rename replaced at `path`."""
         item = self._item(path_history.undo_agent_renames(path), path_history)
         if item.action == "conflict" and item.then is None:
             item = replace(item, then=path_history.states[-2])  # the lost content, if the user selects it

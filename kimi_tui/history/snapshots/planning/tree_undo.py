@@ -1,12 +1,12 @@
-"""Undo of all changes since a state: where each file goes, what it contains, and what has to stay.
+"""Undo of all changes since a state: the new path and content of each file, and the files that have to stay.
 
-A file that the agent renamed gets its old name again, with later edits. A file stays as it is if its place
-isn't free, if a directory that it needs isn't possible, or if it has the only copy of a content. Then other
-files may have to stay, too, until nothing is in the way of anything.
+A file that the agent renamed gets its old name again, and keeps later edits. A file stays as it is if its new
+path isn't free, if a directory that it needs isn't possible, or if it has the only copy of a content. A file
+that stays may block others. These stay, too, until no file blocks another.
 
-A rename is one item, and so is that of a directory with its members. If both names are in use, as after a
-swap, each name has its own item: these write the contents, and the item that overwrites a content is executed
-only along with the one that keeps it.
+A rename is one item, and so is the rename of a directory with its members. If both names are in use, as after
+a swap, each name has its own item, and these items write the contents. The item that overwrites a content is
+executed only together with the item that keeps that content.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,31 +26,29 @@ _NAME_IN_USE = "another file or directory has its name now"
 
 @dataclass(slots=True, eq=False)
 class _File:
-    """A file, link or directory that has changed since, or that moves with a directory."""
+    """A file, link or directory that has changed since the state, or that moves with a directory."""
 
     item: PlanItem
-    """What the undo of its changes does to it, at the path where it is; if it doesn't exist, where it is
-    created.
-    """
+    """The item that undoes its changes, at its current path. If the file doesn't exist, at its new path."""
     old: str
-    """The path where it goes; also that of a file that is deleted."""
+    """The path after the undo; for a file that is deleted, its current path."""
     stays: bool = False
     is_listed: bool = True
-    """Whether the plan has an item for it if it stays."""
+    """Whether the plan has an item for the file if the file stays."""
 
     @property
     def path(self) -> str:
-        """The path where it is."""
+        """The current path."""
         return self.item.path
 
     @property
     def moves(self) -> bool:
-        """Whether it gets another path."""
+        """Whether the file gets another path."""
         return self.old != self.item.path
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a directory, or was one before it was deleted."""
+        """Whether the file is a directory, or was a directory before it was deleted."""
         return _is_folder(self.item.now or self.item.then)
 
 
@@ -64,9 +62,7 @@ class TreeUndo:
         now: Entries,
         replaced: Iterable[PlanItem],
     ) -> None:
-        """`items` undo the changes of each path alone, and `replaced` create the files over which others were
-        renamed.
-        """
+        """`items` undo the changes of each path alone. `replaced` recreate files that a rename overwrote."""
         self._now = now
         self._files: list[_File] = []
         self._by_path: dict[str, _File] = {}
@@ -95,7 +91,7 @@ class TreeUndo:
         return [file for file in folders if not any(parent in paths for parent in parents_of(file.path))]
 
     def _add_other_members(self, folder: _File) -> None:
-        """Let the user's files in a renamed directory follow it, if nothing has its old name."""
+        """Move the user's files in a renamed directory along with it, if its old name is free."""
         if self._now.get(folder.old) is not None:
             return
         for path, entry in self._now.items():
@@ -110,19 +106,19 @@ class TreeUndo:
                 known.old, known.stays = old, False
 
     def _keep_where_something_is_not_restored(self) -> None:
-        """Let a file stay that replaced one which isn't restored, so that the plan has one item for both."""
+        """Keep a file if the file that it replaced isn't restored, so that the plan has one item for both."""
         for path, missing in self._missing.items():
             file, is_conflict = self._by_path.get(path), missing.stays and missing.item.action != "keep"
             if is_conflict and file is not None and file.moves and not file.stays:
                 self._block(file)
 
     def keep(self, notes: Mapping[str, str]) -> None:
-        """Let the files at some paths stay, and note why."""
+        """Keep the files at the paths in `notes`. The values say why."""
         for path, note in notes.items():
             self._stay(self._by_path[path], note)
 
     def keep_blocked(self, holds_uncovered: Callable[[str], bool]) -> None:
-        """Let all files stay that aren't possible, where they are.
+        """Keep all files that can't get their planned path or state.
 
         `holds_uncovered` returns whether a directory has files that aren't covered.
         """
@@ -131,8 +127,9 @@ class TreeUndo:
             pass
 
     def _keep_some_blocked(self, holds_uncovered: Callable[[str], bool]) -> bool:
-        """Let files stay whose place isn't free, or whose directory isn't possible; return whether there are
-        any.
+        """Keep files if their new path isn't free, or if their directory isn't possible.
+
+        Return whether there are any such files.
         """
         arriving, is_changed = self._arriving()
         for path, file in arriving.items():
@@ -142,7 +139,10 @@ class TreeUndo:
         return self._keep_needed_folders(arriving, holds_uncovered) or is_changed
 
     def _arriving(self) -> tuple[dict[str, _File], bool]:
-        """Return the file at each path in the end, except those that stay; and whether another one has to."""
+        """Return the file that each path gets, without files that stay.
+
+        Also return whether another file has to stay.
+        """
         arriving: dict[str, _File] = {}
         is_changed = False
         for file in self._files:
@@ -161,7 +161,7 @@ class TreeUndo:
         return arriving, is_changed
 
     def _has_room(self, path: str, arriving: Mapping[str, _File]) -> bool:
-        """Return whether all parents of `path` can be directories in the end."""
+        """Return whether all parents of `path` can be directories after the undo."""
         for parent in parents_of(path):
             if (file := arriving.get(parent)) is not None:
                 is_possible = _is_folder(file.item.then)
@@ -207,7 +207,7 @@ class TreeUndo:
         return is_changed
 
     def _block(self, file: _File) -> None:
-        """Let a file stay whose place isn't possible."""
+        """Keep a file that can't get its planned path."""
         if not file.moves and file.is_folder and _is_folder(self._now.get(file.path)):
             self._stay_unlisted(file)
         elif not file.moves:
@@ -258,7 +258,7 @@ class TreeUndo:
         return {path: item for path, item in items.items() if item.has_effect}
 
     def join(self, items: dict[str, PlanItem]) -> None:
-        """Join the parts of each rename, and the members of a directory with its item."""
+        """Join the two items of each rename, and the items of a renamed directory's members with its item."""
         moved = {file.path: file for file in self._files if file.moves and not file.stays}
         arriving = {file.old for file in self._files if not file.stays and file.item.then is not None}
         for path, file in moved.items():
@@ -279,12 +279,12 @@ class TreeUndo:
                 items[folder] = replace(items[folder], members=members)
 
     def _describe_parts(self, file: _File, items: dict[str, PlanItem]) -> None:
-        """Describe the two items of a rename whose names are both in use."""
+        """Describe the two items of a rename if both names are in use."""
         if (source := items.get(file.path)) is not None:
             note = source.note
             if source.action == "delete":
                 note = msg("moved back to {path}", path=display_name(file.old))
-            carried_to = file.old if file.old in items else ""  # or it has the same content already
+            carried_to = file.old if file.old in items else ""  # or that path has the same content already
             items[file.path] = replace(source, note=note, carried_to=carried_to)
         if (target := items.get(file.old)) is not None:
             is_merge = file.item.action == "merge" and target.action == "restore"
@@ -307,11 +307,11 @@ class TreeUndo:
 
 
 _FOLDER = Entry("folder", 0, 0, "")
-"""What is created where a parent directory is missing."""
+"""Entry of a missing parent directory, to be created."""
 
 
 def _to_file(path: str, item: PlanItem, history: PathHistory, now: Entries) -> _File:
-    """Return the file with a history, whose changes alone `item` undoes."""
+    """Return the file at `path`. `item` undoes the changes in `history`, without regard to other files."""
     old = history.undo_agent_renames(path)
     if item.now is None:
         old = history.first_name(path) if item.action == "keep" else old
