@@ -48,10 +48,10 @@ StrPath = str | PathLike[str]
 
 
 class KimiTui:
-    """One session. Create it with `create` and enter it with `async with`; leaving it stops everything it
-    started.
+    """One session. Create it with `create`, and open it with `async with`.
 
-    Use it only on the event loop that entered it. Errors are KimiTuiErrors with a message and a hint.
+    Leaving the `async with` block stops all work of the session. Use the session only on the event loop that
+    opened it. Errors are KimiTuiErrors with a message and a hint.
     """
 
     def __init__(self, options: AgentOptions, handlers: RequestHandlers) -> None:
@@ -97,17 +97,17 @@ class KimiTui:
             work_dir: Working directory of the agent.
             model: Name of a model in the config.
             compaction: Compaction strategy, or the name of its class.
-            approve: Decides on permission requests. Without it they're rejected, unless `yolo` is set.
-            answer: Answers the model's questions.
+            approve: Function that decides on permission requests. None: reject all, unless `yolo` is set.
+            answer: Function that answers the model's questions.
             yolo: Approve everything that no ask or deny rule covers.
             plan: Start in plan mode.
             thinking: Thinking effort: `off`, `low`, `medium` or `high`. True means `high`.
             agent: Name of an agent, or path of an agent file.
-            session: Id of the session to resume.
+            session: ID of the session to resume.
             continue_last: Resume the last session of the working directory.
-            fork: Resume a copy of the session instead.
+            fork: Resume a copy of the session.
             add_dirs: Additional directories that the agent works in.
-            skills_dirs: Additional directories with skills.
+            skills_dirs: Directories to load skills from, instead of the default ones.
             mcp: Additional MCP servers, by name.
             tools: Functions or tool classes that the model may call.
             sandbox: Run commands in a sandbox.
@@ -174,7 +174,7 @@ class KimiTui:
     # turns
 
     def run(self, prompt: str | Sequence[ContentPart]) -> Turn:
-        """Send a prompt. Its turn starts when all earlier turns have ended, whether you await it or not.
+        """Send a prompt. Its turn starts after all earlier turns, even if you don't await it.
 
         A prompt that starts with a slash goes to the model like any other. Use `command` to run commands.
         """
@@ -193,7 +193,7 @@ class KimiTui:
         """Send a prompt and return the response: text, or a value of the type or JSON schema `output`.
 
         Raises TurnError if the turn doesn't finish, OutputValidationError if no response matches in three
-        attempts, and UsageError if `output` has no JSON schema. Cancelling the call interrupts the turn.
+        attempts, and UsageError if `output` has no JSON schema. Canceling the call interrupts the turn.
         """
         if output is None:
             return await self._ask_text(prompt)
@@ -248,12 +248,12 @@ class KimiTui:
     async def timeline(self) -> Timeline:
         """Return all checkpoints of all branches.
 
-        This and the following methods work between turns and raise KimiTuiError.
+        This and the following methods work only between turns. They raise KimiTuiError.
         """
         return await await_outcome(self._wire, ShowTimeline(), Timeline)
 
     async def plan_revert(self, to: int, *, scope: RevertScope = "both") -> RevertPlan:
-        """Return what `revert` would do to each file, without doing it."""
+        """Return the changes that `revert` would make to each file, without making them."""
         return await await_outcome(self._wire, PlanRevert(to, scope), RevertPlan)
 
     async def revert(
@@ -267,8 +267,8 @@ class KimiTui:
     ) -> Reverted:
         """Revert to just before checkpoint `to`. The reverted messages become a branch.
 
-        `paths` selects the files to revert, as the plan names them; None selects those that the plan
-        preselects. `choices` are decisions about single files. `note` is a message for the model.
+        `paths` are the files to revert, as the plan names them. None: the files that the plan selects.
+        `choices` are decisions about single files. `note` is a message for the model.
         """
         command = Revert(to, scope, _paths(paths), note, tuple(choices))
         return await await_outcome(self._wire, command, Reverted)
@@ -310,8 +310,9 @@ class KimiTui:
             self._wire.close()
 
     async def _close(self) -> None:
-        """Stop running work, save and release everything. Doesn't replace an exception of the caller's
-        block.
+        """Stop running work, save and release everything.
+
+        Doesn't replace an exception of the caller's block.
         """
         self._wire.command(Shutdown())
         try:

@@ -41,7 +41,10 @@ class EventRouter:
         return self._turn is None and not self._queued_turns
 
     def enqueue_turn(self, user_input: UserInput, command: Prompt | RunSlash) -> Turn:
-        """Send `command`, which runs a turn, and return the turn. Its TurnBegin has `user_input`."""
+        """Send `command`, which starts a turn, and return the turn.
+
+        `user_input` is the input in the turn's TurnBegin.
+        """
         turn = Turn(user_input, owner=self)
         if self._wire.is_closed:
             turn.abort(self._session_ended_error())

@@ -86,7 +86,7 @@ def engine_options(agent_options: AgentOptions) -> EngineOptions:
 
 
 def _parse_thinking(value: bool | ThinkingEffort | None) -> ThinkingEffort | None:
-    """Return the thinking level that `value` means. Raises UsageError if it isn't one."""
+    """Convert `value` to a thinking level. Raises UsageError if `value` is invalid."""
     if value is None:
         return None
     effort = parse_thinking_effort(value)

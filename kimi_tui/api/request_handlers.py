@@ -22,7 +22,7 @@ from kimi_tui.wire.requests import (
 T = TypeVar("T")
 
 Approval = bool | ApprovalAnswer | ApprovalResponse
-"""True or False, an ApprovalAnswer, or an ApprovalResponse, whose feedback the model sees."""
+"""True or False, an ApprovalAnswer, or an ApprovalResponse. The model sees the feedback in the response."""
 Approve = Callable[[ApprovalRequest], Approval | Awaitable[Approval]]
 AnswerQuestions = Callable[[QuestionRequest], Mapping[str, str] | Awaitable[Mapping[str, str]]]
 """Returns answers by question text. Unanswered questions are omitted."""
@@ -43,7 +43,7 @@ class RequestHandlers:
     async def resolve_request(self, request: Request) -> Answer:
         """Return the answer to `request`.
 
-        Raises what the handler raises, and UsageError if it returns an invalid value.
+        Raises the errors of the handler, and UsageError if the handler returns an invalid value.
         """
         match request:
             case ApprovalRequest():

@@ -16,7 +16,7 @@ Prompt = str | Sequence[ContentPart]
 
 
 class OutputValidationError(KimiTuiError):
-    """No response matched the schema; `text` is the last one."""
+    """No response matched the schema. `text` is the last response."""
 
     def __init__(self, what: str, *, text: str, hint: str = "") -> None:
         super().__init__(what, hint=hint)
@@ -60,9 +60,9 @@ class OutputSpec:
 async def ask_structured(
     spec: OutputSpec, prompt: Prompt, ask_text: Callable[[Prompt], Awaitable[str]]
 ) -> Any:
-    """Return the value of the response to `prompt`, retrying until it matches.
+    """Return the value in the response to `prompt`. Ask again if a response doesn't match `spec`.
 
-    Raises OutputValidationError.
+    Raises OutputValidationError after ATTEMPTS attempts.
     """
     request: Prompt = spec.schema.append_instructions(prompt if isinstance(prompt, str) else tuple(prompt))
     for attempt in range(1, ATTEMPTS + 1):

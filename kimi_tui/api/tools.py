@@ -43,9 +43,9 @@ def tool(
     description: str | None = None,
     reads: bool = False,
 ) -> F | Callable[[F], F]:
-    """Set how the model sees a function that is passed to `KimiTui.create(tools=...)`.
+    """Set the name and description of a function for `KimiTui.create(tools=...)`.
 
-    By default it sees the function's name and docstring. Calls require approval unless `reads` declares that
+    The defaults are the function's name and docstring. Calls require approval unless `reads` declares that
     the function changes nothing. The function itself isn't changed.
     """
 
@@ -57,7 +57,7 @@ def tool(
 
 
 def as_host_tool(candidate: Callable[..., object] | type[Tool[Any]]) -> HostTool:
-    """Convert a tool that was passed to `KimiTui.create`. Raises UsageError if it can't be one."""
+    """Convert a tool passed to `KimiTui.create`. Raises UsageError if `candidate` can't be a tool."""
     if isinstance(candidate, type):
         if issubclass(candidate, Tool):
             return candidate
@@ -97,7 +97,7 @@ def _to_host_function(function: Callable[..., object]) -> HostFunction:
 
 
 def _parameter_fields(function: Callable[..., object], name: str) -> dict[str, tuple[Any, FieldInfo]]:
-    """Return a field for each parameter. `Annotated[str, "…"]` describes it."""
+    """Return a field for each parameter. The text in `Annotated[str, "…"]` is the parameter's description."""
     try:
         hints = get_type_hints(function, include_extras=True)
     except (NameError, TypeError) as error:

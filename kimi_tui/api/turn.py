@@ -14,17 +14,17 @@ class TurnOwner(Protocol):
     """The session that a turn belongs to."""
 
     def interrupt_turn(self, turn: "Turn", /) -> None:
-        """Interrupt the turn, which isn't over, when it runs."""
+        """Interrupt a turn that isn't over: now, or as soon as it begins."""
         ...
 
 
 class Turn:
-    """A turn. It runs whether you read its events or not.
+    """A turn. It runs even if you don't read its events.
 
-    `async for event in turn` yields its events; text fragments that queued up are merged. `await turn`
-    returns its TurnResult, also from another task or after the loop. Both raise the exceptions of your
-    `approve` and `answer` functions, and KimiTuiError if the session ends during the turn. If the model
-    fails, nothing is raised: the result contains the error.
+    `async for event in turn` yields its events; queued text fragments are merged. `await turn` returns its
+    TurnResult, also from another task or after the loop. Both raise the exceptions of your `approve` and
+    `answer` functions, and KimiTuiError if the session ends during the turn. If the model fails, no exception
+    is raised; the result contains the error.
     """
 
     def __init__(self, user_input: UserInput, *, owner: TurnOwner) -> None:

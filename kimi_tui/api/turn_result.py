@@ -33,7 +33,7 @@ class TurnResult:
     usage: TokenUsage = field(default_factory=TokenUsage)
     """Token usage of the session so far."""
     cost_usd: float | None = None
-    """Cost of the session so far. None if the model has no price."""
+    """Cost of the session so far, in USD. None if the model has no price."""
     files_changed: tuple[str, ...] = ()
     """Files that tools changed: files written by file tools, in order, then the others."""
     denied: tuple[str, ...] = ()

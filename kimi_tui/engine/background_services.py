@@ -33,9 +33,9 @@ class BackgroundServices:
 
     @asynccontextmanager
     async def run(self, wire: Wire, group: asyncio.TaskGroup) -> AsyncIterator[None]:
-        """Run the services in `group` and stop them on exit, letting each one clean up.
+        """Run the services in `group`. On exit, stop them and let each one clean up.
 
-        Usage keeps being saved until `wire` is closed.
+        The session's usage is saved until `wire` is closed.
         """
         group.create_task(self.session_usage.save_until_closed(wire.subscribe()))
         side_questions = group.create_task(self.side_questions.serve())

@@ -64,7 +64,10 @@ class BackgroundWork:
         self._sender.send(TaskText(command.task_id, start, text, end))
 
     def move_commands(self, call_id: str) -> None:
-        """Move the command of a call to the background, or all. Raises KimiTuiError if none is running."""
+        """Move a call's command to the background, or all commands if `call_id` is empty.
+
+        Raises KimiTuiError if no command can move.
+        """
         if not self.tasks.movable.request_move(call_id):
             raise KimiTuiError(
                 "The agent isn't running a command that can move to the background.",

@@ -1,4 +1,4 @@
-"""Dispatcher of commands: schedules each command as its type says, and calls its handler."""
+"""Dispatcher that schedules each command by its type and calls its handler."""
 
 import asyncio
 import logging
@@ -135,7 +135,7 @@ class CommandDispatcher:
             self._model.cancel_preparation()
 
     async def _dispatch(self, command: Command, group: asyncio.TaskGroup, recorder: Recorder) -> None:
-        """Handle `command` when its turn comes, or start to in the background. Raises KimiTuiError."""
+        """Handle `command`, or start a task for it, as its `scheduling` says. Raises KimiTuiError."""
         if command.scheduling != "immediate":
             await self._wait_for_revert()
         match command.scheduling:
@@ -320,16 +320,16 @@ class CommandDispatcher:
             self._publisher.send_internal_error(error)
 
     def _interrupt(self) -> None:
-        """Cancel the running turn; without one, plans and reverts; without those, side questions."""
+        """Cancel the running turn. Without one, cancel plans and reverts, or else side questions."""
         if self._turns.is_running:
             self._turns.interrupt()
         elif not self._cancel_plans_and_revert():
             self._services.side_questions.cancel_running()
 
-    # reverts: one that is canceled before it has changed anything changes nothing; later it completes
+    # A revert that is canceled before its first change does nothing. After that, it completes.
 
     def _cancel_plans_and_revert(self) -> bool:
-        """Cancel running plans, and a revert. Return whether any were running."""
+        """Cancel running plans and the running revert. Return whether any were running."""
         tasks = [task for task in (self._revert, *self._plans) if task is not None and not task.done()]
         for task in tasks:
             task.cancel()

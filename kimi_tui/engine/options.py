@@ -24,16 +24,16 @@ class EngineOptions:
 
     settings: Settings
     settings_problems: tuple[KimiTuiError, ...] = ()
-    """What was skipped in the sources of `settings`, for the user."""
+    """Errors in the sources of `settings`, for the user. The invalid parts were skipped."""
     config_reader: Callable[[], RawConfig] | None = None
-    """Reads the source of `settings` again. None: the default config files only."""
+    """Reads the config again. None: read only the default config files."""
     data_dir: Path
     work_dir: Path
     additional_dirs: tuple[Path, ...] = ()
     session_id: str | None = None
     """Session to resume."""
     continue_last: bool = False
-    """Resume the latest session of the working directory, or create one if there is none."""
+    """Resume the latest session of the working directory. Without one, create a session."""
     fork: bool = False
     """Resume a copy of the session."""
     create_session: bool = False
@@ -73,11 +73,13 @@ class EngineOptions:
     max_cost_usd: float | None = None
     max_time_s: float | None = None
     generates_title: bool = True
-    """Whether the model may be asked for the session's title, as `session_titles` says. False if the session
-    ends before the title could be used.
+    """Whether the model may generate a title, if `session_titles` allows it.
+
+    False for sessions that end before the title could be used.
     """
     runs_checks: bool = True
-    """Whether the check of `settings` runs after steps. False if the session ends before a result is seen."""
+    """Whether the configured check runs after steps. False for sessions that end before its result is shown.
+    """
     interactive: bool = True
     """Whether a user is present. Otherwise the session's previous yolo mode is ignored."""
 

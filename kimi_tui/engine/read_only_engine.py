@@ -49,9 +49,9 @@ from kimi_tui.wire.why import ExplainLine
 _POLL_S = 0.7
 """Seconds between two checks of the files. Longer if reading them is slow."""
 _MAX_POLL_SHARE = 10
-"""Reading the files takes at most 1/n of the time."""
+"""Each pause lasts at least this many times as long as reading the files."""
 _FileStat = tuple[int, int, int] | None
-"""Inode, size and modification time of a file. None: it doesn't exist."""
+"""Inode, size in bytes and modification time in ns of a file. None: the file doesn't exist."""
 _FILES_GONE = "The files of this session were deleted. Its conversation stays on the screen."
 _FILES_GONE_HINT = "If it is a task of a fleet, open it again with /fleet."
 
@@ -206,7 +206,7 @@ class ReadOnlyEngine:
         return state, list(merge_commands(events, recording.commands.values()))
 
     def _send_new_events(self, events: Sequence[Event]) -> None:
-        """Send the events that are new, or all of them if those sent before are no longer a prefix."""
+        """Send the new events. If the events sent before are no longer a prefix, send all events."""
         events, sent = list(events), self._sent_events
         if not _is_continuation(sent, events):
             sent = _without_last_turn_end(sent)
@@ -242,10 +242,10 @@ def _find_session(options: EngineOptions) -> Session:
 
 
 def _without_last_turn_end(events: list[Event]) -> list[Event]:
-    """Return `events` up to the end of the last turn, if only checkpoints follow it.
+    """Return `events` without a final TurnEnd and the checkpoints that follow it.
 
-    A replay ends the last turn of the files even if it is still running. The checkpoint of a step whose
-    message hasn't been written yet comes after that end.
+    A replay ends the last turn even if that turn is still running. If a step's message hasn't been written
+    yet, the step's checkpoint follows that TurnEnd.
     """
     end = len(events)
     while end and isinstance(events[end - 1], CheckpointCreated):

@@ -24,8 +24,9 @@ logger = logging.getLogger(__name__)
 
 
 class WireClient:
-    """One connected client. Sending a response never waits; sending an event waits while the client doesn't
-    read.
+    """One connected client.
+
+    Sending a response never waits. Sending an event waits while the client doesn't read.
     """
 
     def __init__(self, out: OutputStream, *, dialect: KimiCliDialect | None = None) -> None:
@@ -33,7 +34,7 @@ class WireClient:
         self._out = out
         self.dialect = dialect
         self.capabilities = ClientCapabilities()
-        """Capabilities from the handshake; the defaults without one."""
+        """Capabilities from the handshake. Before the handshake, the defaults."""
 
     def send_result(self, message_id: RpcId | None, result: dict[str, Any]) -> None:
         """Answer a call with `result`, unless it is a notification."""
@@ -56,9 +57,7 @@ class WireClient:
             logger.info("rejected the notification %s: %s", call.method, error.message)
 
     async def send(self, message: JsonMessage) -> bool:
-        """Send the part of an event or request that the client supports. Return False if it supports none
-        of it.
-        """
+        """Send the part of an event or request that the client supports. Return False if nothing was sent."""
         visible: JsonMessage | None = message
         if not self.capabilities.supports_timeline:
             visible = filter_for_client(message, keeps_effects=self.capabilities.supports_effects)
@@ -68,13 +67,13 @@ class WireClient:
         return True
 
     async def replay(self, message: JsonMessage) -> bool:
-        """Send a recorded message, as `send`. Clients of Kimi CLI get no requests again."""
+        """Send a recorded message like `send`. Clients of Kimi CLI don't get permission requests again."""
         if self.dialect is not None and self.dialect.is_left_out_of_replay(message):
             return False
         return await self.send(message)
 
     async def send_all(self, messages: Iterable[JsonMessage]) -> None:
-        """Send messages as they are."""
+        """Send messages without filtering or translating them."""
         for message in messages:
             rpc = build_request(message) if message["type"] in REQUEST_TYPES else build_event(message)
             await self._out.write(dump_json_line(rpc))

@@ -36,7 +36,7 @@ _EFFECT_FIELDS = ("rule", "danger", "reason", "effects")
 
 
 def filter_for_client(message: JsonMessage, *, keeps_effects: bool = False) -> JsonMessage | None:
-    """Return `message` without kimi-tui's extensions to Wire 1.10; None if the whole message is one.
+    """Return `message` without kimi-tui's extensions to Wire 1.10. None: the whole message is an extension.
 
     With `keeps_effects`, permission requests keep their rule, danger, reason and effects.
     """

@@ -97,7 +97,7 @@ class EventForwarder:
                 await self._close_request(message, request_id)
                 return
             case ApprovalResponse(request_id=request_id):
-                self._requests.close(request_id)  # another client may have answered it
+                self._requests.close(request_id)  # another client may have answered the request
             case BtwBegin(id=question_id):
                 self._side_questions.add(question_id)
             case BtwEnd(id=question_id):

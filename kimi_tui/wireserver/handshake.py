@@ -20,9 +20,8 @@ _CAPABILITIES = {
 def build_handshake(info: SessionInfo | None, *, version: str, for_kimi_cli: bool = False) -> dict[str, Any]:
     """Return the result of `initialize` without the client's tools. `info` is None if no session is open.
 
-    With `for_kimi_cli`, it names only capabilities that Kimi CLI has. The result always contains the server's
-    own protocol version: Wire 1.x only adds to earlier versions, and
-    clients ignore what they don't know.
+    With `for_kimi_cli`, the result names only capabilities that Kimi CLI has. The protocol version is always
+    the server's own: Wire 1.x only adds to earlier versions, and clients ignore unknown fields.
     """
     return {
         "protocol_version": PROTOCOL_VERSION,
@@ -37,7 +36,7 @@ def build_handshake(info: SessionInfo | None, *, version: str, for_kimi_cli: boo
 
 
 def hook_subscriptions(requested: Iterable[HookParams]) -> tuple[HookSubscription, ...]:
-    """Return the client's hooks, without those for unknown events."""
+    """Return the client's hooks, except hooks for unknown events."""
     return tuple(
         HookSubscription(hook.id, cast("HookEventName", hook.event), hook.matcher, hook.timeout)
         for hook in requested

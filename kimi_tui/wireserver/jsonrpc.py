@@ -25,7 +25,7 @@ class ErrorCode(IntEnum):
 
 
 class RpcError(Exception):
-    """Raised for a message that is answered with an error. `id` is None if it is unknown."""
+    """Raised for a message that is answered with an error. `id` is None if the message's ID is unknown."""
 
     def __init__(self, code: ErrorCode, message: str, *, id: RpcId | None = None) -> None:  # noqa: A002
         super().__init__(message)
@@ -96,5 +96,5 @@ def build_event(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_request(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a request as a call. Its id is the id in the payload."""
+    """Return a request as a call. The call's ID is the ID in the payload."""
     return {"jsonrpc": "2.0", "method": "request", "id": message["payload"].get("id"), "params": message}

@@ -30,9 +30,9 @@ class ClientCapabilities(Params):
 
     @property
     def unanswerable_tools(self) -> tuple[str, ...]:
-        """Tools that ask questions the client can't answer.
+        """Tools that ask questions that the client can't answer.
 
-        ExitPlanMode isn't one of them: it shows the plan, which needs no answer.
+        ExitPlanMode isn't included, because it shows a plan that needs no answer.
         """
         if not self.supports_question:
             return ("AskUserQuestion", "EnterPlanMode")
@@ -40,8 +40,9 @@ class ClientCapabilities(Params):
 
 
 class ExternalTool(Params):
-    """A tool that runs in the client. Names and schemas are validated per tool, so any JSON is accepted
-    here.
+    """A tool that runs in the client.
+
+    Names and schemas are validated per tool, so any JSON is accepted here.
     """
 
     name: str
@@ -50,7 +51,7 @@ class ExternalTool(Params):
 
     @property
     def problem(self) -> str:
-        """Why the tool can't be offered to a model; empty if it can."""
+        """Reason why the tool can't be offered to a model; empty if it can be offered."""
         if not _TOOL_NAME.fullmatch(self.name):
             return "The name must have 1 to 64 letters, digits, underscores or dashes."
         if not isinstance(self.parameters, dict):
@@ -61,7 +62,10 @@ class ExternalTool(Params):
 
 
 class HookParams(Params):
-    """An event that the client subscribes to. Hooks for unknown events never fire."""
+    """An event that the client subscribes to. Hooks for unknown events never fire.
+
+    `timeout` is in seconds.
+    """
 
     id: str
     event: str

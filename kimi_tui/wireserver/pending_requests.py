@@ -1,4 +1,4 @@
-"""Requests sent to the client that it hasn't answered yet."""
+"""Requests that the client hasn't answered yet."""
 
 import logging
 from typing import Any, assert_never
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class PendingRequests:
-    """Tracks open requests. Each gets an answer: an error or an invalid result counts as a rejection."""
+    """Tracks open requests. Every request gets an answer: errors and invalid results count as rejections."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -35,12 +35,13 @@ class PendingRequests:
         self._open[request.id] = request
 
     def close(self, request_id: str) -> Request | None:
-        """Stop waiting for an answer. Return the request if it was open."""
+        """Stop waiting for an answer to a request. Return the request, or None if it wasn't open."""
         return self._open.pop(request_id, None)
 
     def answer(self, reply: RpcReply) -> None:
-        """Pass a reply to the engine. A reply to a request that isn't open, such as a replayed one, is
-        ignored.
+        """Pass a reply to the engine.
+
+        A reply to a request that isn't open, such as a replayed one, is ignored.
         """
         request = self._open.pop(reply.id, None)
         if request is None:
@@ -50,7 +51,7 @@ class PendingRequests:
 
 
 def _parse_answer(request: Request, reply: RpcReply) -> Answer | None:
-    """Return the answer in a reply; None if there is no valid one."""
+    """Return the answer in a reply; None if the reply has no valid answer."""
     if reply.error or not isinstance(reply.result, dict):
         return None
     match request:

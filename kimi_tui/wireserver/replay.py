@@ -18,8 +18,9 @@ _BATCH_SIZE = 200
 
 
 class ReplaySender:
-    """Runs at most one replay at a time. The response counts the messages sent until it ended or was
-    canceled.
+    """Runs at most one replay at a time.
+
+    The response counts the messages sent until the replay ended or was canceled.
     """
 
     def __init__(self, *, wire: Wire, client: WireClient, tasks: asyncio.TaskGroup) -> None:
@@ -34,8 +35,9 @@ class ReplaySender:
         return self._task is not None and not self._task.done()
 
     def start(self, call: RpcCall, recording: Path | None) -> None:
-        """Send the messages of `recording`, then the result of `call`. `recording` is None if no session is
-        open.
+        """Send the messages of `recording`, then the result of `call`.
+
+        `recording` is None if no session is open.
         """
         counts = {"events": 0, "requests": 0}
 

@@ -33,7 +33,7 @@ class ClientLineReader(Protocol):
     """Source of the client's lines."""
 
     def readline(self, longest: int | None = None, /) -> bytes:
-        """Return a line; empty at the end. Raises LineTooLong, after which the next line can be read."""
+        """Return a line; empty at the end. Raises LineTooLong; the next call then returns the next line."""
         ...
 
 
@@ -49,10 +49,10 @@ async def run_wire_server(
 ) -> int:
     """Serve until the client closes its side or a signal arrives. Return the exit code.
 
-    With `for_kimi_cli`, output is that of Kimi CLI, for its clients.
-
-    `start` opens an engine behind `wire` and serves it until Shutdown. Raises the error that prevented the
-    engine from opening, except for a missing model, which is reported to the client when it sends a prompt.
+    `start` opens an engine behind `wire` and serves it until Shutdown. With `for_kimi_cli`, the output
+    matches Kimi CLI's.
+    Raises the error that prevented the engine from opening. A missing model isn't raised: the client gets the
+    error when it sends a prompt.
     """
     out = OutputStream(stdout)
     async with asyncio.TaskGroup() as group:

@@ -75,7 +75,7 @@ class WireServer:
         await self._forwarder.forward_events()
 
     def fail(self, error: KimiTuiError) -> None:
-        """Record that the session can't be opened. Calls that need it get `error`."""
+        """Record that the session can't be opened. Calls that need a session get `error`."""
         self._status.fail(error)
 
     def stop(self) -> None:
@@ -231,7 +231,7 @@ class WireServer:
             self._timeline_calls -= 1
 
     async def _switch_yolo(self, call: RpcCall, dialect: KimiCliDialect) -> None:
-        """Turn yolo mode on or off, for a client of Kimi CLI. Others have their own control."""
+        """Turn yolo mode on or off. Only clients of Kimi CLI can do this with a prompt."""
         enabled = not (self._status.info is not None and self._status.info.yolo)
         await self._client.send_all(dialect.begin_command(_YOLO))
         with suppress(WireClosed):

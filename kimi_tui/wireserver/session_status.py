@@ -1,4 +1,4 @@
-"""State of the served session, and checks of what the client can do in that state."""
+"""State of the served session, and checks of that state before calls."""
 
 import asyncio
 
@@ -23,25 +23,25 @@ class SessionStatus:
         self.prompt: RpcCall | None = None
         """The prompt call of the running turn."""
         self.prompt_id: str | None = None
-        """Identifies the turn of the last prompt in a session that others can use too."""
+        """ID of the last prompt's turn. None: no other client can use the session."""
         self.in_turn = False
         self._is_own_turn = False
-        """Whether the running turn is that of the prompt call."""
+        """Whether the running turn belongs to the prompt call."""
         self._failure: KimiTuiError | None = None
 
     def start_turn(self) -> str | None:
-        """Return the new `prompt_id` of the prompt call, which takes a turn."""
+        """Set and return the `prompt_id` of a prompt call that takes a turn."""
         self.prompt_id = new_id() if self._is_shared else None
         return self.prompt_id
 
     def begin_turn(self, begin: TurnBegin) -> None:
-        """Record that a turn has begun, maybe one of another client."""
+        """Record that a turn has begun, by this client or another one."""
         self.in_turn = True
         is_own = begin.prompt_id is not None and begin.prompt_id == self.prompt_id
         self._is_own_turn = not self._is_shared or is_own
 
     def end_turn(self) -> RpcCall | None:
-        """Record that the turn has ended. Return its prompt call, if it has one."""
+        """Record that the turn has ended. Return the turn's prompt call, or None."""
         self.in_turn = False
         if not self._is_own_turn:
             return None
@@ -58,13 +58,14 @@ class SessionStatus:
         self.opened.set()
 
     def fail(self, error: KimiTuiError) -> None:
-        """Record that the session can't be opened. Calls that need it get `error`."""
+        """Record that the session can't be opened. Calls that need a session get `error`."""
         self._failure = error
         self.opened.set()
 
     async def check_open(self) -> None:
-        """Wait until the session is open. Raise if it failed to open for a reason other than a missing
-        model.
+        """Wait until the session is open.
+
+        Raise if it failed to open for a reason other than a missing model.
         """
         await self.opened.wait()
         if self._failure is not None and not isinstance(self._failure, ModelNotSet):

@@ -154,7 +154,7 @@ class TimelineMethod:
     params: type[TimelineParams]
     """Builds the engine command."""
     event_type: type | None
-    """Event whose payload is the result; None if the method has no result."""
+    """Event with the method's result as its payload. None: the method has no result."""
     requires_idle: bool = False
     """Whether the method is rejected while a turn is running."""
 

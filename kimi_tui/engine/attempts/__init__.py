@@ -1,1 +1,1 @@
-"""Attempts: runs from one checkpoint, side by side in workspaces."""
+"""Attempts: parallel runs from one checkpoint, each in its own workspace."""

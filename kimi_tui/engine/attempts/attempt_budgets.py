@@ -1,4 +1,4 @@
-"""Budgets of attempts: of those that start together, of the day, and of the fleet they belong to."""
+"""Budgets of attempts: per group that starts together, per day, and per fleet."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -13,9 +13,9 @@ from kimi_tui.llm.metering.ledger import SpendingLedger
 
 
 class AttemptBudgets:
-    """The budgets of attempts that start together, served to their processes. It is a `BudgetSource`.
+    """Serves the budgets of attempts that start together to their processes. Implements `BudgetSource`.
 
-    The processes can't change the ledgers.
+    The processes can't write to the ledgers.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class AttemptBudgets:
         self._max_cost_usd = max_cost_usd
         inherited = environment_gate()
         self._outer = inherited if inherited is not None and inherited.address else None
-        """The service of a fleet on another machine, which has all budgets."""
+        """Gate to the budget service of a fleet on another machine. That service has all budgets."""
         self._shared = inherited.budgets if inherited is not None else day_budgets(settings, data_dir)
         self._service = BudgetService(self)
 
@@ -46,7 +46,7 @@ class AttemptBudgets:
         return total, self._own_budget(task), *self._shared
 
     def spent_usd(self, attempt: int) -> float:
-        """Return what an attempt has cost so far. Blocks. Raises KimiTuiError."""
+        """Return the cost of an attempt so far, in USD. Blocks. Raises KimiTuiError."""
         with closing(SpendingLedger(self._ledger)) as ledger:
             return ledger.spent_usd(self._own_budget(str(attempt)))
 

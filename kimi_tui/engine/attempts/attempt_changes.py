@@ -1,4 +1,4 @@
-"""Reads what an attempt changed in its view."""
+"""Changes that an attempt made in its view: reading, comparing and planning their adoption."""
 
 import os
 import stat
@@ -34,9 +34,9 @@ def read_attempt_changes(
     state: str,
     changed: Iterable[ChangedPath],
 ) -> tuple[Changes, Changes, tuple[int, int]]:
-    """Store what an attempt changed since `state`. Return the new entries, the old ones and line counts.
+    """Store an attempt's changes since `state`. Return the new entries, old entries and line counts.
 
-    The line counts are those of added and of removed lines. Blocks.
+    The line counts are the numbers of added and removed lines. Blocks.
     """
     base = history.manifests.entries(state)
     reader = AttemptChangeReader(history, workspace, base=base, contents=store.contents)
@@ -55,9 +55,10 @@ def build_changed_files(
     path: str = "",
     n_diffs: int | None = MAX_DIFFS,
 ) -> tuple[ComparedFile, ...]:
-    """Return what an attempt changed, or only how it changed the file at `path`, as front ends show it.
+    """Return the files that an attempt changed, or only the file at `path`, as shown by front ends. Blocks.
 
-    Without `n_diffs`, all files have their diffs. Raises KimiTuiError if it didn't change the file. Blocks.
+    At most `n_diffs` files have a diff; None: all files.
+    Raises KimiTuiError if the attempt didn't change the file at `path`.
     """
     changes = _select(stored, [path] if path else None)
     store.lend_contents((changes, {each: stored.base[each] for each in changes}), history.blobs)
@@ -73,10 +74,11 @@ def plan_attempts(
     files: Mapping[int, Sequence[str]],
     store: AttemptStore,
 ) -> Plan:
-    """Return the plan that makes the changes of attempts to the files. Blocks.
+    """Return the plan that applies the changes of attempts to the files. Blocks.
 
-    `files` has the paths to adopt by attempt, as front ends show them; of other attempts, all are adopted.
-    Raises KimiTuiError for one that the attempt didn't change.
+    `files` maps attempt numbers to the paths to adopt, as shown by front ends. Other attempts are adopted
+    completely.
+    Raises KimiTuiError if an attempt didn't change one of its paths.
     """
     adopted = []
     for each in attempts:
@@ -125,9 +127,9 @@ class AttemptChangeReader:
         self._ignored = IgnoredPaths(rules)
 
     def read(self, changed: Iterable[ChangedPath]) -> dict[str, Entry | None]:
-        """Return the changes, and store their contents. Ignored files, and those elsewhere, are left out.
+        """Return the changes and store their contents. Raises OSError.
 
-        Raises OSError.
+        Ignored files and files outside of the workspace are left out.
         """
         changes: dict[str, Entry | None] = {}
         for each in changed:
@@ -145,7 +147,7 @@ class AttemptChangeReader:
         return changes
 
     def keep_base(self, changes: Changes) -> dict[str, Entry | None]:
-        """Return the entries of the changed paths before, and store their contents."""
+        """Return the entries of the changed paths at the checkpoint, and store their contents."""
         base = {path: self._base.get(path) for path in changes}
         for path, entry in base.items():
             if entry is not None and entry.kind == "file" and not self._contents.has(entry.ref):

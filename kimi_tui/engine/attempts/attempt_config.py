@@ -1,4 +1,4 @@
-"""Config of an attempt's process: the session's settings, without what doesn't apply to it."""
+"""Config of an attempt's process: the session's settings, without those that don't apply to attempts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,8 +13,8 @@ _EDIT_RULE = "Edit(**)"
 def attempt_config(settings: Settings) -> dict[str, Any]:
     """Return the config of an attempt as JSON, secrets included.
 
-    The attempt's workspace keeps its files: it needs no snapshots or workspaces of its own, and no approval
-    of edits. Rules that deny them still apply.
+    An attempt runs in a workspace. The config therefore turns off snapshots and workspaces, and allows edits.
+    Rules that deny edits still apply.
     """
     values: dict[str, Any] = _plain(settings.model_dump(exclude_defaults=True))
     for table in ("checks", "serve", "workspaces", "checkpoints", "budget"):
@@ -29,7 +29,7 @@ def attempt_config(settings: Settings) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of the settings as JSON has it."""
+    """Convert a value of the settings to JSON types."""
     match value:
         case SecretStr():
             return value.get_secret_value()

@@ -8,7 +8,7 @@ _MAX_STDERR = 600
 
 
 class AttemptOutput:
-    """Collects what an attempt says, from the lines of print mode. It is an `OutputReceiver`."""
+    """Collects an attempt's messages and result from print mode's lines. Implements `OutputReceiver`."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
@@ -17,13 +17,13 @@ class AttemptOutput:
         """The text of the last response."""
         self.steps = 0
         self.result: dict[str, Any] = {}
-        """The result line; empty before it."""
+        """The result line. Empty until the line arrives."""
         self.is_changed = False
-        """Whether there is something new; the reader sets it to False."""
+        """Whether a message arrived since the reader last set this to False."""
 
     @property
     def problem(self) -> str:
-        """The end of what isn't JSON: what the process wrote to stderr."""
+        """The end of the output that isn't JSON, such as messages on stderr."""
         return self._other.strip()
 
     def receive(self, data: bytes) -> None:

@@ -23,7 +23,7 @@ from kimi_tui.workspaces.sandbox.policy import SandboxPolicy, sort_by_depth
 
 _DRAIN_S = 1.0
 _CLOSE_S = 60.0
-"""How much longer than its time limit the process may run."""
+"""Seconds that the process may run beyond its time limit."""
 _SHARED_IN_DATA_DIR = ("agents", "skills", "commands", "credentials", "mcp.json", "trusted.json")
 
 
@@ -41,7 +41,7 @@ class AttemptRequest:
     yolo: bool
     demo: bool
     session_id: str
-    """The fork."""
+    """ID of the fork."""
     config: Mapping[str, Any]
     gate: str
     """The value of `GATE_VARIABLE`."""
@@ -86,7 +86,7 @@ class AttemptFolder:
         return command
 
     def bounds(self, workspace: PathScope) -> SandboxPolicy:
-        """Return the bounds of the process: it changes only its workspace and its own files."""
+        """Return the bounds of the process. It can write only to its workspace and its own files."""
         roots = [path.resolve() for path in (workspace.work_dir, *workspace.additional_dirs)]
         return SandboxPolicy(
             access=sort_by_depth(
@@ -115,7 +115,7 @@ async def run_attempt_process(
 ) -> int:
     """Run the process in its view until it ends, and return its exit code. Raises OSError.
 
-    Canceling it leaves the process to the view, which ends it.
+    If canceled, the process keeps running until the view is closed.
     """
     pipe = OutputPipe(output)
     environment = {**os.environ, "KIMI_SHARE_DIR": str(data_dir), GATE_VARIABLE: request.gate}
@@ -137,7 +137,7 @@ async def run_attempt_process(
 
 
 def judge_run(exit_code: int, output: AttemptOutput) -> tuple[AttemptState, str]:
-    """Return how an attempt ended, and the problem if it had one."""
+    """Return the final state of an attempt and its problem, or an empty string."""
     result = output.result
     error = result.get("error") or {}
     problem = " ".join(filter(None, (error.get("what"), error.get("hint"))))

@@ -33,7 +33,7 @@ from kimi_tui.wire.display_blocks import TodoItem
 from kimi_tui.workspaces.checkpoint.private_view import ChangedPath, PrivateTree
 
 _POLL_S = 0.5
-"""Seconds between two looks at the cost and the messages of an attempt."""
+"""Seconds between two updates of an attempt's cost and messages."""
 _MAX_MESSAGE = 20_000
 _NOTE = (
     "This is one of several independent attempts that continue the conversation from this point. The files "
@@ -47,11 +47,11 @@ _COPY_NOTE = (
 
 @frozen(kw_only=True)
 class AttemptSource:
-    """Where attempts start, and what they have in common."""
+    """Starting point and common options of attempts that start together."""
 
     node: CheckpointNode
     state: str
-    """The files at the checkpoint."""
+    """State of the files at the checkpoint."""
     todos: tuple[TodoItem, ...]
     settings: Settings
     max_time_s: float
@@ -61,14 +61,14 @@ class AttemptSource:
 
 
 class AttemptObserver:
-    """Is notified of every change of an attempt."""
+    """Receives every change of an attempt."""
 
     def update(self, stored: StoredAttempt) -> None:
-        """Get the new state."""
+        """Handle the new state of an attempt."""
 
 
 class AttemptRun:
-    """Runs one attempt at a time, in the session's project."""
+    """Runs attempts in workspaces of the session's project. Several can run at the same time."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class AttemptRun:
         *,
         sets_thinking: bool,
     ) -> None:
-        """Run an attempt until it ends, and notify the observer. Canceling it stops the attempt."""
+        """Run an attempt until it ends, and report changes to `observer`. Cancellation stops the attempt."""
         start = time.monotonic()
         current = StoredAttempt(attempt=replace(attempt, state="running", started=time.time()))
         observer.update(current)
@@ -171,7 +171,7 @@ class AttemptRun:
         sets_thinking: bool,
         tree: PrivateTree | None,
     ) -> AttemptRequest:
-        """Return the request. `tree` is the copy of the files that the attempt runs in, if it is one."""
+        """Return the request. `tree`: the copy of the files, if the attempt runs in a copy."""
         note = _NOTE + (_COPY_NOTE if attempt.is_copy else "")
         store = SessionStore(folder.data_dir)
         fork = await fork_session(

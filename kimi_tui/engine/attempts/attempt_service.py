@@ -1,4 +1,4 @@
-"""Attempts of a session: starts them, stops them, and shows what they did."""
+"""Service that starts and stops a session's attempts and shows their changes."""
 
 import asyncio
 import logging
@@ -78,9 +78,10 @@ class AttemptService(AttemptObserver):
         self._is_loaded = False
 
     async def load(self) -> None:
-        """Read the attempts of earlier runs, and send the list if there are any.
+        """Read the attempts of earlier runs, and send the list if it isn't empty.
 
-        Those that a killed process left running are marked as stopped, and their files, with keys, removed.
+        Attempts that were running when kimi-tui was killed are marked as stopped. The files of their
+        processes are removed, because they contain API keys.
         """
         if self._is_loaded:
             return
@@ -185,7 +186,7 @@ class AttemptService(AttemptObserver):
         self._send_list(is_requested=True)
 
     async def send_result(self, command: ReadAttempt) -> None:
-        """Send what an attempt changed."""
+        """Send the files that an attempt changed."""
         await self.load()
         self._check_numbers([command.number])
         stored = self._stored[command.number]
@@ -210,7 +211,7 @@ class AttemptService(AttemptObserver):
         self._send_list(is_requested=True)
 
     async def show_adopted(self) -> None:
-        """Send the list if a revert has changed which attempts are adopted."""
+        """Send the list if a revert changed the set of adopted attempts."""
         await self.load()
         adopted = self._session.state.adopted
         if adopted != self._sent_adopted:
@@ -218,7 +219,7 @@ class AttemptService(AttemptObserver):
             self._send_list()
 
     async def keep(self, stored: StoredAttempt) -> int:
-        """Keep changes that a sub-agent made in its workspace as an attempt, and return its number."""
+        """Store a sub-agent's changes as an attempt, and return the attempt's number."""
         await self.load()
         number = max(self._stored, default=0) + 1
         self._stored[number] = replace(stored, attempt=replace(stored.attempt, number=number))
@@ -237,7 +238,7 @@ class AttemptService(AttemptObserver):
                 raise missing_attempt(number)
 
     async def _find_source(self, command: StartAttempts) -> AttemptSource:
-        """Return where the attempts start. Raises KimiTuiError if the files there aren't known."""
+        """Return the starting point of attempts. Raises KimiTuiError if its files are unknown."""
         await self._files.wait_for_states()
         tree = await self._context.tree()
         number = command.checkpoint
@@ -280,7 +281,7 @@ class AttemptService(AttemptObserver):
         )
 
     def _prompt_at(self, node: CheckpointNode) -> str:
-        """Return the prompt that follows a checkpoint; empty if it isn't one before a prompt."""
+        """Return the prompt that follows a checkpoint; empty if the checkpoint doesn't precede a prompt."""
         if node.checkpoint.kind != "user":
             return ""
         if node.branch is None:
@@ -291,7 +292,7 @@ class AttemptService(AttemptObserver):
 
     @property
     def _is_demo(self) -> bool:
-        """Whether the session uses the demo model, which the config of an attempt doesn't name."""
+        """Whether the session uses the demo model. An attempt's config doesn't name this model."""
         llm = self._runtime_settings.llm
         return llm is not None and llm.kind == "demo"
 

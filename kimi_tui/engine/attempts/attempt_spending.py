@@ -1,4 +1,4 @@
-"""What attempts cost, and the budgets that limit it."""
+"""Protocol for the costs and budgets of attempts."""
 
 from typing import Protocol
 
@@ -11,5 +11,5 @@ class AttemptSpending(Protocol):
         ...
 
     def spent_usd(self, attempt: int) -> float:
-        """Return what an attempt has cost so far. Blocks. Raises KimiTuiError."""
+        """Return the cost of an attempt so far, in USD. Blocks. Raises KimiTuiError."""
         ...

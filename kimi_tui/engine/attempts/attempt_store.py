@@ -1,7 +1,8 @@
 """Stored attempts of a session.
 
-`attempts/N.json` in the session directory describes attempt N and what it changed; `attempts/contents` has
-the contents of these files, before and after. The project's own store keeps only what its states list.
+`attempts/N.json` in the session directory describes attempt N and its changes. `attempts/contents` has the
+contents of the changed files, before and after. The project's store keeps only contents that its own states
+use.
 """
 
 import json
@@ -30,13 +31,13 @@ _FOLDER = "attempts"
 
 @frozen(kw_only=True)
 class StoredAttempt:
-    """An attempt, and what it changed."""
+    """An attempt and its changes."""
 
     attempt: Attempt
     changes: Changes = field(default_factory=dict)
-    """The changed paths with their new entries."""
+    """The changed paths with their new entries. None: deleted."""
     base: Changes = field(default_factory=dict)
-    """The same paths at the checkpoint."""
+    """The same paths with their entries at the checkpoint. None: missing."""
 
 
 class AttemptStore:
@@ -82,7 +83,7 @@ class AttemptStore:
         write_private_atomic(self._path_of(stored.attempt.number), json.dumps(record))
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Remove attempts, and with the last one all contents."""
+        """Remove attempts. Once no attempts are left, remove all contents."""
         for number in numbers:
             self._path_of(number).unlink(missing_ok=True)
             self.remove_run(number)
@@ -99,7 +100,10 @@ class AttemptStore:
         return self.folder / f"run-{number}"
 
     def select(self, numbers: Sequence[int]) -> list[StoredAttempt]:
-        """Return attempts. Raises UsageError for one that doesn't exist or hasn't ended."""
+        """Return the attempts `numbers`.
+
+        Raises UsageError if `numbers` is empty, or if an attempt doesn't exist or hasn't ended.
+        """
         stored = self.read_all()
         if not numbers:
             raise UsageError("No attempt specified.", hint="/attempts --list lists them.")
@@ -116,9 +120,9 @@ class AttemptStore:
         return selected
 
     def lend_contents(self, changes: Iterable[Changes], target: BlobStore) -> None:
-        """Copy the contents of entries that another store lacks.
+        """Copy the contents of changed files that `target` doesn't have.
 
-        Raises KimiTuiError if one is damaged.
+        Raises KimiTuiError if a content is missing or damaged.
         """
         for entries in changes:
             for entry in entries.values():
@@ -136,7 +140,7 @@ class AttemptStore:
 
 
 def mark_adopted(attempts: Iterable[Attempt], state: SessionState) -> tuple[Attempt, ...]:
-    """Return attempts, each with whether it is adopted in a session."""
+    """Return attempts with `is_adopted` set from a session's state."""
     numbers = {each.number for each in state.adopted}
     return tuple(replace(attempt, is_adopted=attempt.number in numbers) for attempt in attempts)
 

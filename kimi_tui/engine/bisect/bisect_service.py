@@ -20,7 +20,7 @@ from kimi_tui.wire.timeline import TimelineNode
 
 
 class _Run:
-    """One search: its states, and what the runs of the command have shown."""
+    """State of one search: the candidate states and the results of the command."""
 
     def __init__(self, command: str, states: list[CandidateState], n_checkpoints: int) -> None:
         self.command = command
@@ -28,7 +28,7 @@ class _Run:
         max_runs = max(max_runs_of(len(states)), max_runs_of(max(n_checkpoints, 1)))
         self.search = StateSearch(len(states), max_runs=max_runs)
         self.outputs: dict[int, str] = {}
-        """The end of the output by state, of the last run that failed."""
+        """The end of the latest failed run's output, by index of the state."""
         self.is_copy = False
 
     def progress(self, index: int, verdict: Verdict) -> BisectProgress:
@@ -185,13 +185,13 @@ class BisectService:
 
 
 def _find_suspects(states: list[CandidateState]) -> tuple[int, ...]:
-    """Return the steps that followed the states, if there are several."""
+    """Return the checkpoint IDs of the steps after `states`; empty if there is only one step."""
     steps = [state.last.checkpoint.id for state in states if state.last is not None]
     return tuple(steps) if len(steps) > 1 else ()
 
 
 def _find_prompt(step: CheckpointNode, path: list[CheckpointNode]) -> str:
-    """Return the prompt of the turn that a step belongs to; empty if it is unknown."""
+    """Return the prompt of the turn that a step belongs to; empty if unknown."""
     prompt = ""
     for node in path:
         if node.checkpoint.kind == "user":

@@ -11,20 +11,20 @@ from kimi_tui.history.snapshots.manifest import ManifestLog
 
 @frozen(kw_only=True)
 class CandidateState:
-    """Files that stayed the same from one checkpoint to another."""
+    """A state of the files that consecutive checkpoints share."""
 
     files: str
     """The manifest."""
     first: CheckpointNode | None
-    """The first checkpoint with these files; None if there are only the current ones."""
+    """The first checkpoint with these files. None: only the current files have this state."""
     last: CheckpointNode | None
-    """The last checkpoint with these files: what followed it changed them."""
+    """The last checkpoint with these files. Unless `is_current`, the step after it changed them."""
     is_current: bool
     """Whether the files are still the same now."""
 
 
 def list_checkpoints(tree: CheckpointTree) -> list[CheckpointNode]:
-    """Return what led to the end of the current branch, oldest first, including compacted parts."""
+    """Return the checkpoints from the start to the end of the current branch, including compacted ones."""
     path: list[CheckpointNode] = []
     uid = tree.current_branch[-1].uid if tree.current_branch else None
     while uid is not None and (node := tree.nodes.get(uid)) is not None:
@@ -37,9 +37,9 @@ def list_checkpoints(tree: CheckpointTree) -> list[CheckpointNode]:
 def group_states(
     checkpoints: Sequence[CheckpointNode], now: str, manifests: ManifestLog
 ) -> list[CandidateState]:
-    """Return the different states of checkpoints and now, oldest first.
+    """Return the different file states of `checkpoints` and of the current files `now`, oldest first.
 
-    Checkpoints whose files are unknown are left out.
+    Checkpoints with unknown files are left out.
     """
     known = [node for node in checkpoints if is_manifest(node.files)]
     states: list[CandidateState] = []

@@ -1,4 +1,4 @@
-"""Binary search for the first file state at which a command's result is that of the newest state."""
+"""Binary search for the first file state with the same command result as the newest state."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,13 +6,13 @@ from typing import Literal
 from kimi_tui.base.frozen import frozen
 
 Verdict = Literal["pass", "fail", "skip"]
-"""Result of one run of the command; `skip` if it can't tell."""
+"""Result of one run of the command. `skip`: the command can't tell."""
 FLAKY_RUNS = 3
-"""How often a flaky command runs for each state; the majority decides."""
+"""Number of runs per state if the command is flaky. The majority decides."""
 
 
 def max_runs_of(n_states: int) -> int:
-    """Return how many runs a search among `n_states` takes at most: ⌈log₂ n⌉ + 1."""
+    """Return the maximum number of runs of a search among `n_states`: ⌈log₂ n⌉ + 1."""
     return (n_states - 1).bit_length() + 1
 
 
@@ -21,25 +21,27 @@ class Transition:
     """Outcome of a search. States are indices, oldest first."""
 
     newest: int | None
-    """The newest state for which the command didn't skip; None if it skipped everywhere."""
+    """The newest state with a result other than `skip`; None if all runs were skipped."""
     verdict: Verdict = "skip"
     """The result at `newest`."""
     before: int | None = None
     """The last state with the opposite result; None if the oldest state has the result of `newest`."""
     first: int | None = None
-    """The first state known to have the result of `newest`. States between `before` and it were skipped."""
+    """The first state known to have the result of `newest`. States between `before` and `first` were skipped.
+    """
 
 
 class StateSearch:
     """One search among states in order of time.
 
-    Ask for `next_state`, run the command there, and `record` the verdict, until there is no next state. At
-    most `max_runs` runs are needed unless the command skips or is flaky. Runs that are left over repeat the
-    two results that decide; if one differs, the command is flaky, and each decision takes several runs.
+    Ask for `next_state`, run the command there, and `record` the verdict, until `next_state` is None. At most
+    `max_runs` runs are needed unless the command skips or is flaky.
+    Unused runs repeat the two results that decide. If a repeated result differs, the command is flaky, and
+    each state is decided by FLAKY_RUNS runs.
     """
 
     def __init__(self, n_states: int, *, max_runs: int | None = None) -> None:
-        """Create a search. `max_runs` is `max_runs_of` the states, or more if equal ones were left out."""
+        """Create a search. `max_runs` is `max_runs_of(n_states)`, or more if equal states were merged."""
         self._n_states = n_states
         self.max_runs = max_runs if max_runs is not None else max_runs_of(n_states)
         self._verdicts: dict[int, list[Verdict]] = {}
@@ -54,7 +56,7 @@ class StateSearch:
         self.is_flaky |= len(set(known)) > 1
 
     def exclude(self, state: int) -> None:
-        """Skip a state without a run: its files aren't known."""
+        """Skip a state without a run, because its files are unknown."""
         self._verdicts[state] = ["skip"] * FLAKY_RUNS
 
     @property
@@ -75,7 +77,7 @@ class StateSearch:
         return self._state_to_repeat(before, first)
 
     def outcome(self) -> Transition:
-        """Return what the runs so far have shown."""
+        """Return the outcome of the runs so far."""
         for reference in range(self._n_states - 1, -1, -1):
             verdict = self._verdict_at(reference)
             if verdict in ("pass", "fail"):
@@ -93,7 +95,9 @@ class StateSearch:
         return _majority(known)
 
     def _bounds(self, reference: int) -> tuple[int, int]:
-        """Return the last state with another result than `reference`, or -1, and the first with it."""
+        """Return `before` and `first` as in `Transition` for the newest state `reference`; -1 instead of
+        None.
+        """
         wanted = self._verdict_at(reference)
         first, before = reference, -1
         for state in sorted(self._verdicts, reverse=True):
@@ -107,13 +111,13 @@ class StateSearch:
         return before, first
 
     def _state_to_repeat(self, before: int, first: int) -> int | None:
-        """Return a state whose only result decides, if there are runs left to confirm it."""
+        """Return a deciding state with only one run, if another run is left to confirm its result."""
         if self.is_flaky or self.n_runs >= self.max_runs or before < 0:
             return None
         return next((state for state in (first, before) if len(self._verdicts[state]) == 1), None)
 
 
 def _majority(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the most frequent verdict; of equally frequent ones, a failure first."""
+    """Return the most frequent verdict. In a tie, `fail` precedes `pass`, and `pass` precedes `skip`."""
     order: tuple[Verdict, ...] = ("fail", "pass", "skip")
     return max(order, key=lambda verdict: (verdicts.count(verdict), -order.index(verdict)))

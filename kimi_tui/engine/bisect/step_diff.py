@@ -11,13 +11,13 @@ from kimi_tui.wire.timeline import ComparedFile
 
 MAX_LINES = 400
 _MAX_LINE = 1_000
-"""Characters of a line."""
+"""Maximum number of characters per line."""
 
 
 def compare_step(history: FileHistory, old: str, new: str) -> tuple[tuple[ComparedFile, ...], str, bool]:
-    """Return the files that a step changed, the beginning of their diff, and whether that isn't all of it.
+    """Return the files that a step changed, the beginning of their diff, and whether the diff has more lines.
 
-    Raises: KimiTuiError if one of the states is no longer stored.
+    Raises KimiTuiError if a state is no longer stored.
     """
     items = find_differences(history, old, new).items
     files = compare_items(history, items, n_diffs=0)

@@ -120,7 +120,7 @@ def build_core(
 def _readable_dirs(options: EngineOptions, session: Session, project: ProjectReview) -> tuple[Path, ...]:
     """Return the directories outside of the working directory that the session may read.
 
-    The session names files in them to the model, or `[sandbox]` opens them to commands.
+    The session shows the model paths in these directories, or `[sandbox]` opens them to commands.
     """
     skills = options.skills_dirs or skill_folders(
         work_dir=session.work_dir,

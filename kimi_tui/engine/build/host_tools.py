@@ -34,12 +34,10 @@ class HostTools:
         model: RuntimeSettings,
         excluded: Sequence[str] = (),
     ) -> Callable[[], None]:
-        """Register the tools with `toolset`.
+        """Register the tools with `toolset`. Raises ConfigError if two tools have the same name.
 
-        `excluded` names MCP tools and is ignored, as is `model`. The returned function does nothing: the
-        tools stay.
-
-        Raises ConfigError if two tools have the same name.
+        `model` and `excluded` only concern MCP tools and are ignored. The returned function does nothing,
+        because host tools stay registered.
         """
         tools = [self._build(tool, approval) for tool in self._tools]
         by_name: dict[str, Tool[Any]] = {}

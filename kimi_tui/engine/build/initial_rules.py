@@ -1,4 +1,4 @@
-"""Permission rules that a session starts with: those of the config and of the options."""
+"""Permission rules from the config that a session starts with."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,11 +14,10 @@ from kimi_tui.tools.path_scope import PathScope
 def initial_rules(
     permissions: PermissionSettings, workspace: PathScope, *, readable_dirs: Iterable[Path] = ()
 ) -> RuleSet:
-    """Return the permission rules of a session. Grants of an earlier run need confirmation first.
+    """Return the permission rules of a session, without grants from earlier runs.
 
     The model may read files in `readable_dirs` without asking.
-
-    Raises ConfigError, naming the list, for an invalid rule in the config.
+    Raises ConfigError with the name of the list if the config has an invalid rule.
     """
     return RuleSet(
         _parse_rules("allow", permissions.allow),

@@ -1,4 +1,4 @@
-"""Initial state of a session: its options, which override its saved state."""
+"""Initial state of a session: its saved state, overridden by its options."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -32,7 +32,7 @@ DEFAULT_AGENT = "default"
 
 
 def initial_agent(options: EngineOptions, session: Session) -> str:
-    """Return the name of the requested agent or of the session's previous one; empty for an agent file."""
+    """Return the name of the requested agent or of the session's previous agent; empty for an agent file."""
     if options.agent_file is not None:
         return ""
     return options.agent or session.state.agent or DEFAULT_AGENT

@@ -9,11 +9,11 @@ from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.message_text import msg
 
 Dependencies = Mapping[Any, object]
-"""Maps a type, as annotated in constructors, to the object that they get."""
+"""Maps types in constructors' annotations to the objects to inject."""
 
 
 def load_class(path: str, *, kind: str) -> type[Any]:
-    """Return the class at `path`. Raises ConfigError; `kind` says what the class is."""
+    """Return the class at `path`. Raises ConfigError with `kind`, such as "tool", in its message."""
     module_name, _, class_name = path.partition(":")
     try:
         cls = getattr(import_module(module_name), class_name)
@@ -39,8 +39,7 @@ def construct(cls: type[Any], dependencies: Dependencies, *, name: str) -> Any:
     """Return an instance of `cls`.
 
     Positional parameters are injected by annotation; the others keep their defaults.
-
-    Raises ConfigError, calling the class `name`, if a dependency isn't available.
+    Raises ConfigError with `name` in its message if a dependency isn't available.
     """
     if cls.__init__ is object.__init__:
         return cls()

@@ -1,4 +1,4 @@
-"""Which of a project's files a session uses: those that the user trusts."""
+"""Review of a project's config files. A session uses only files that the user trusts."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ _MAX_NAMED = 10
 
 @frozen
 class ProjectReview:
-    """The files of a project that configure kimi-tui, when its session was opened."""
+    """A project's files that configure kimi-tui, with the user's decisions when the session was opened."""
 
     files: tuple[ReviewedFile, ...]
     work_dir: Path
@@ -27,7 +27,7 @@ class ProjectReview:
 
     @property
     def problems(self) -> tuple[KimiTuiError, ...]:
-        """The files that await a decision, for the user. MCP servers report their own file."""
+        """Error that lists the files that await the user's decision, except MCP files."""
         names = [
             self._name(each.file)
             for each in self.files
@@ -49,7 +49,7 @@ class ProjectReview:
 
 
 def review_project(options: EngineOptions, work_dir: Path) -> ProjectReview:
-    """Compare the project's files with the user's decisions. Skills that an option names need none."""
+    """Compare the project's files with the user's decisions. Skips skills if `skills_dirs` is set."""
     reviewed = ProjectTrust(options.data_dir).review(
         work_dir,
         home=options.home_dir or Path.home(),

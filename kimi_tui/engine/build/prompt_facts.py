@@ -7,10 +7,10 @@ from kimi_tui.history.session_state import PromptFacts
 
 
 def find_prompt_facts(session: Session) -> PromptFacts:
-    """Return the values that the session began with; for a new session those of now. Blocks.
+    """Return the values from the session's start. For a new session, determine them. Blocks.
 
-    A resumed session keeps them, so that its requests begin with the same bytes and the model's server finds
-    them in its cache.
+    A resumed session keeps the values. Its requests then begin with the same bytes, so the model's server can
+    use its cache.
     """
     return session.state.prompt_facts or PromptFacts(
         now=session_start(), work_dir_ls=directory_listing(session.work_dir)

@@ -22,7 +22,7 @@ _READABLE_IN_SESSION_DIR = ("output", "tasks")
 async def open_sandbox(
     options: EngineOptions, session: Session, workspace: PathScope
 ) -> CommandSandbox | None:
-    """Return the sandbox, or None if it isn't enabled. If it can't be used, its `problem` is set."""
+    """Return the sandbox, or None if disabled. If the sandbox can't be used, its `problem` is set."""
     if not options.settings.sandbox.enabled:
         return None
     policy = await asyncio.to_thread(
@@ -39,10 +39,10 @@ async def open_sandbox(
 
 
 class CommandBoundsBuilder:
-    """Builds the bounds of a session's commands that run before they are allowed.
+    """Builds the bounds of commands that run before the user allows them.
 
-    They have no network, and read only the session's directories, the system, toolchains, and what
-    `[sandbox]` opens.
+    These commands have no network access. They can read only the session's directories, the system,
+    toolchains and paths that `[sandbox]` opens.
     """
 
     def __init__(self, options: EngineOptions, session: Session, workspace: PathScope) -> None:

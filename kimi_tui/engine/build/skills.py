@@ -38,9 +38,9 @@ class SkillLibrary:
     def slash_commands(
         self, work_dir: Path, approval: Approval, flows: FlowRunner, *, as_kimi_cli: bool = False
     ) -> tuple[PromptCommand | SlashCommand, ...]:
-        """Return a slash command for each: `/skill:NAME` for skills, `/flow:NAME` for those that are flows as
-        well, and custom commands by name.
+        """Return the slash commands for skills, flows and custom commands.
 
+        Each skill is `/skill:NAME`, and also `/flow:NAME` if it is a flow. Custom commands keep their names.
         With `as_kimi_cli`, the prompt of a skill is its whole file.
         """
 
@@ -56,7 +56,7 @@ class SkillLibrary:
 
 
 def load_skills(options: EngineOptions, work_dir: Path, untrusted: Collection[Path] = ()) -> SkillLibrary:
-    """Find skills and custom commands, except `untrusted` ones. The project's take precedence."""
+    """Find skills and custom commands, except `untrusted` ones. Those of the project take precedence."""
     folders = options.skills_dirs or skill_folders(
         work_dir=work_dir,
         data_dir=options.data_dir,

@@ -21,7 +21,7 @@ def build_slash_registry(
     publisher: SessionPublisher,
     commands: Sequence[AnyCommand],
 ) -> SlashRegistry:
-    """Return the registry of a session's slash commands, with `commands` after those of every session."""
+    """Return the registry of a session's slash commands: built-in ones first, `commands` last."""
     builtin = BuiltinCommands(
         turns=turns, soul=soul, reverts=timeline.reverts, title=title, publisher=publisher
     )

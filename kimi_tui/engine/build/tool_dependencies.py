@@ -48,13 +48,13 @@ class ToolDependencies:
     file_tracker: FileTracker
     output_folder: OutputFolder
     by_type: dict[Any, object]
-    """Dependencies by annotated type. Objects that are built later add themselves."""
+    """Dependencies by annotated type. `build_agent_runtime` adds others."""
 
 
 async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) -> ToolDependencies:
     """Build the dependencies of the session's tools.
 
-    First kills commands that the session's last run left running.
+    First kill commands that are still running from the session's last run.
     """
     session, options, settings = core.session, core.options, core.settings
     todos = SessionTodos(session, core.context, core.wire)

@@ -50,8 +50,9 @@ class ToolFactory:
         self._dependencies = dependencies
 
     def build_toolset(self, tools: Iterable[tuple[str, str]]) -> Toolset:
-        """Build a toolset from pairs of the tool's name and its short name or `module:Class`. Raises
-        ConfigError.
+        """Build a toolset from (name, reference) pairs. Raises ConfigError.
+
+        A reference is a key of BUILTIN_TOOLS or `module:Class`.
         """
         return Toolset({name: self._load_tool(reference) for name, reference in tools})
 

@@ -29,7 +29,7 @@ from kimi_tui.wire.events import CheckpointCreated, TurnEnd
 logger = logging.getLogger(__name__)
 
 _MAX_RUNS = 2
-"""How often the check runs after a step at most: once more if the first result is provisional."""
+"""Maximum number of runs of the check after one step. The second run confirms a provisional result."""
 
 
 @frozen(kw_only=True)
@@ -38,14 +38,14 @@ class _Candidate:
 
     node: CheckpointNode
     state: str
-    """The files as the step left them."""
+    """State of the files after the step."""
 
 
 class CheckRunner:
-    """Runs one check at a time. A step that ends replaces the steps that wait.
+    """Runs one check at a time. If several steps await a check, only the newest step is checked.
 
-    When no step waits, the steps between the last one that passed and the first one that failed are checked
-    by halves, so that the first failure is exact. So are results that are provisional, once.
+    When no step waits, a binary search between the last pass and the first failure finds the exact first
+    failure. A provisional result is checked once more.
     """
 
     def __init__(
@@ -71,17 +71,20 @@ class CheckRunner:
         self._ended: list[str] = []
         """Steps that have ended since the last one was chosen, oldest first."""
         self._seen: set[str] = set()
-        """Steps that have ended since the session was opened, and changed files."""
+        """Steps that changed files and have ended since the session was opened."""
         self._baseline = ""
-        """The step before the first of them: its files are those before it."""
+        """The step before the first one in `_seen`.
+
+        If the check already fails after this step, an earlier change caused the failure.
+        """
         self._tried: dict[str, int] = {}
-        """How often the check has run, or was found impossible, after each step."""
+        """Number of runs of the check by step, including runs that turned out to be impossible."""
         self._has_reported = False
         self._wake = asyncio.Event()
 
     @property
     def is_enabled(self) -> bool:
-        """Whether there is a command, and files to run it in."""
+        """Whether a check is configured and files are recorded."""
         return bool(self._settings.run) and self._files.is_enabled
 
     async def serve(self, wire: Wire) -> None:
@@ -98,7 +101,7 @@ class CheckRunner:
             subscription.close()
 
     async def _watch(self, subscription: Subscription) -> None:
-        """Note the steps that end."""
+        """Collect the steps that end."""
         async for event in subscription:
             match event:
                 case CheckpointCreated(kind="step", parent=str(parent)):
@@ -157,7 +160,10 @@ class CheckRunner:
     async def _candidate_of(
         self, node: CheckpointNode, path: Sequence[CheckpointNode], *, is_changed: bool = True
     ) -> _Candidate | None:
-        """Return a step with its files; None if they are unknown, or unless it changed them."""
+        """Return a step with the state of its files; None if the state is unknown.
+
+        With `is_changed`, also return None if the step changed no files.
+        """
         if node.next is None:
             state = self._files.current_state()
         else:
@@ -171,7 +177,7 @@ class CheckRunner:
         return _Candidate(node=node, state=state)
 
     def _find_gap(self, path: Sequence[CheckpointNode]) -> str | None:
-        """Return the step whose check would make the first failure exact; None if it is."""
+        """Return the next step to check to find the exact first failure; None if no check is needed."""
         records = self._checks.records
         uids = [it.checkpoint.uid for it in path if it.checkpoint.uid in {*self._seen, self._baseline}]
         decided = [uid for uid in uids if uid in records and records[uid].verdict != "skip"]
@@ -215,7 +221,7 @@ class CheckRunner:
         await self._publish(_build_record(uid, self._settings.run, run, is_mixed=is_mixed), path)
 
     async def _publish(self, record: CheckRecord, path: Sequence[CheckpointNode]) -> None:
-        """Store a result, and send it together with those that have become first failures by it."""
+        """Store a result. Send it, and the results of other steps that it made first failures."""
         nodes = {node.checkpoint.uid: node for node in path}
         verdict_before = self._checks.verdict_before(record.uid, nodes, record.command)
         earlier = dict(self._checks.records)

@@ -12,13 +12,13 @@ logger = logging.getLogger(__name__)
 
 
 class StepChecks:
-    """The results by step. A step is named by the uid of the checkpoint before it."""
+    """Results of checks by step. A step's key is the uid of the checkpoint before it."""
 
     def __init__(self, log: CheckLog) -> None:
         self._log = log
         self._records: dict[str, CheckRecord] = {}
         self._running: dict[str, StepCheck] = {}
-        """The step whose check is running; otherwise empty."""
+        """The running check by step; empty if no check is running."""
 
     async def load(self) -> None:
         """Read the results of earlier runs of the session."""
@@ -26,7 +26,7 @@ class StepChecks:
 
     @property
     def records(self) -> Mapping[str, CheckRecord]:
-        """The results by uid."""
+        """Results by the step's uid."""
         return self._records
 
     def check_of(self, uid: str) -> StepCheck | None:
@@ -47,9 +47,9 @@ class StepChecks:
         self._running = {}
 
     def verdict_before(self, uid: str, path: Iterable[str], command: str) -> CheckVerdict | None:
-        """Return the result of the last step before `uid` on `path` that passed or failed; None without one.
+        """Return the last verdict on `path` before `uid`, except `skip`. None: no verdict.
 
-        `path` is in order of time.
+        `path` lists uids, oldest first. Only results of `command` count.
         """
         verdict: CheckVerdict | None = None
         for each in path:
@@ -60,12 +60,12 @@ class StepChecks:
         return verdict
 
     async def record(self, record: CheckRecord, path: Iterable[str], *, baseline: str) -> list[str]:
-        """Store a result. Return the uids of the steps of `path` whose check has changed.
+        """Store a result. Return the uids of the steps whose results have changed.
 
-        A step is a first failure if it fails and the one before it on `path` doesn't. The first step of
-        `path` that was checked is one as well, unless it is the baseline: that one changed nothing itself.
-
-        A log that can't be written is only reported in the program's log: the results stay in memory.
+        `path` lists uids, oldest first. A step is a first failure if it fails and the previous decided step
+        on `path` passed. The first decided step is also a first failure if it fails, except the baseline,
+        because the session's steps can't have caused its failure.
+        If the log can't be written, the error is logged and the results stay in memory.
         """
         self._records[record.uid] = record
         changed = {record.uid: record}

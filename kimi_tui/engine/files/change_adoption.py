@@ -19,20 +19,20 @@ from kimi_tui.tools.path_scope import PathScope
 
 @frozen(kw_only=True)
 class AdoptionResult:
-    """What an adoption did. Paths are those of the file history."""
+    """Result of an adoption. Paths are in the file history's format."""
 
     adopted: tuple[str, ...]
     """The paths that changed."""
     left: dict[str, str]
-    """The paths that were left alone, and why."""
+    """The paths that weren't changed, with the reasons."""
 
 
 async def adopt_changes(
     files: SessionFiles, workspace: PathScope, changes: AdoptedChanges, *, author: ChangeAuthor
 ) -> AdoptionResult:
-    """Make changes to the files, as changes by `author`. Raises KimiTuiError.
+    """Apply changes to the files, and record `author` as their author. Raises KimiTuiError.
 
-    Conflicts with later changes are left alone.
+    Files with conflicting later changes stay unchanged.
     """
     plan = await files.worker.run_query(partial(_plan_adoption, changes=changes))
     selected = [item for item in plan.items if item.is_selected]
@@ -54,7 +54,7 @@ def _plan_adoption(history: FileHistory, deadline: ScanDeadline, *, changes: Ado
 
 
 class _NoRecorder:
-    """Records nothing: the caller captures the changed paths. It is a `ResultRecorder`."""
+    """Records nothing, because the caller captures the changed paths. Implements `ResultRecorder`."""
 
     def record_result(self, outcome: ExecutionResult, session: str) -> None:
         """Implement `ResultRecorder.record_result`."""

@@ -1,4 +1,4 @@
-"""Runs a command in the files of a checkpoint, in a workspace."""
+"""Runner of commands on the files of a checkpoint, in a workspace."""
 
 import time
 from collections.abc import Mapping
@@ -13,22 +13,22 @@ from kimi_tui.tools.shell.shell import NO_VARIABLES, Shell, ShellSandbox
 from kimi_tui.wire.checks import CheckVerdict
 
 SKIP_STATUS = 125
-"""Exit code of a command that can't tell, as in `git bisect run`."""
+"""Exit code that means "can't tell", as in `git bisect run`."""
 NO_TIMEOUT_S = 7 * 86_400.0
 _MAX_OUTPUT_BYTES = 4_000
 
 
 @frozen(kw_only=True)
 class CheckpointRun:
-    """How a command ended."""
+    """Result of a command."""
 
     verdict: CheckVerdict
     output: str
-    """The end of its output."""
+    """The end of the command's output."""
     timed_out: bool
     duration_s: float
     is_copy: bool
-    """Whether it ran in a copy at another path."""
+    """Whether the command ran in a copy of the files at another path."""
 
 
 class _OutputEnd:
@@ -48,7 +48,7 @@ class _OutputEnd:
 
 
 class CheckpointCommands:
-    """Runs commands in the environment, and within the sandbox, of the agent's own."""
+    """Runs commands with the environment and the sandbox of the agent's own commands."""
 
     def __init__(
         self,
@@ -72,11 +72,11 @@ class CheckpointCommands:
         replaced: Changes | None = None,
         variables: Mapping[str, str] = NO_VARIABLES,
     ) -> CheckpointRun:
-        """Run `command` in the files of `state`; None for the current ones. Canceling it ends the command.
+        """Run `command` on the files of `state`, or on the current files if None.
 
-        `replaced` are changes of these files, and `variables` are added to the environment.
-
-        Raises StateUnavailable, and KimiTuiError if there can't be a view or the command can't start.
+        `replaced` are changes to make to these files first. `variables` are added to the environment.
+        Cancellation ends the command.
+        Raises StateUnavailable. Raises KimiTuiError if the view can't be opened or the command can't start.
         """
         output = _OutputEnd()
         shell = Shell(environment=self._environment, sandbox=self._sandbox)

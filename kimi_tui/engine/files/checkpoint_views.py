@@ -43,26 +43,26 @@ class CheckpointViews:
         return await self.use(lambda history: history.capture().manifest)
 
     async def capture_known_changes(self) -> str:
-        """Return the state with all changes that can be found quickly: in a large project, the agent's only.
+        """Return the state with all changes that can be found quickly. Raises KimiTuiError.
 
-        Raises KimiTuiError.
+        In a large project, these are only the agent's changes.
         """
         return await self.use(capture_known_changes)
 
     async def are_equal(self, before: str, after: str) -> bool:
-        """Return whether no file changed between two states; False if that isn't known."""
+        """Return whether no file changed between two states. False if unknown."""
         return await self.use(lambda history: are_equal(before, after, history.manifests))
 
     @asynccontextmanager
     async def open(
         self, state: str | None, replaced: Changes | None = None, *, bounds: SandboxPolicy | None = None
     ) -> AsyncIterator[PrivateView]:
-        """Open a workspace with the files of `state`, or with the current files for None.
+        """Open a workspace with the files of `state`, or with the current files if None.
 
-        `replaced` are changes to these files. Files that no state covers, such as ignored ones, are the
-        current ones. The working directory isn't changed. In a project with many files, the user's own
-        changes since the last scan count as part of `state`. `bounds` limit the command in the workspace.
-        Raises StateUnavailable, and KimiTuiError if there can't be a view.
+        `replaced` are changes to make to these files. Files that no state covers, such as ignored ones, have
+        their current contents. The working directory isn't changed. In a project with many files, the user's
+        changes since the last scan count as part of `state`. `bounds` limit the commands in the workspace.
+        Raises StateUnavailable. Raises KimiTuiError if the workspace can't be opened.
         """
         try:
             async with AsyncExitStack() as stack:
@@ -90,7 +90,7 @@ class CheckpointViews:
 
 
 def are_equal(before: str, after: str, manifests: ManifestLog) -> bool:
-    """Return whether no file changed between two states; False if that isn't known."""
+    """Return whether no file changed between two states. False if unknown."""
     if before == after:
         return True
     try:

@@ -1,4 +1,4 @@
-"""Coverage of file snapshots: which files they don't include, and how paths are displayed."""
+"""Coverage of file snapshots: covered directories, uncovered files, and formats of paths."""
 
 import os
 import re
@@ -21,22 +21,22 @@ _ESCAPED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\\\\]")
 
 
 def display_path(path: str) -> str:
-    """Return a path of the file history in the form that models see. Tools find the file by it."""
+    """Return a path of the file history in the form that models see and tools accept."""
     return printable_name(joined_path(path))
 
 
 def unique_path(path: str) -> str:
     """Return a path of the file history in the form that front ends show and send back.
 
-    Different paths have different forms: bytes that aren't UTF-8 and control characters become `\\xE9` or
-    `\\u0085`. In a name with these or with something similar, a backslash is doubled.
+    Different paths have different forms. Bytes that aren't UTF-8 and control characters become `\\xE9` or
+    `\\u0085`. In a path that contains such characters or sequences, backslashes are doubled.
     """
     path = joined_path(path)
     return _ESCAPED.sub(_escape, path) if _NEEDS_ESCAPES.search(path) else path
 
 
 def joined_path(path: str) -> str:
-    """Return a path of the file history as one that is relative to the working directory, or absolute."""
+    """Convert a path of the file history to an absolute path or one relative to the working directory."""
     return path.replace("//", "/", 1) if path.startswith("/") else path
 
 
@@ -67,8 +67,9 @@ def covered_dirs(workspace: PathScope) -> tuple[str, ...]:
 
 
 def excluded_dirs(workspace: PathScope) -> dict[str, str]:
-    """Return the additional directories that aren't covered, with the reasons. Changes there can't be
-    reverted.
+    """Return the additional directories that aren't covered, with the reasons.
+
+    Changes in these directories can't be reverted.
     """
     work_dir = os.path.realpath(workspace.work_dir)
     reasons: dict[str, str] = {}
@@ -83,9 +84,10 @@ def excluded_dirs(workspace: PathScope) -> dict[str, str]:
 
 
 def history_path(workspace: PathScope, real: Path) -> str | None:
-    """Return the path in the file history of a file that a tool names, with links resolved.
+    """Return the file history's path for a file, or None if the file isn't covered.
 
-    Outside of the covered directories, its directory is the start of the path. None if it isn't covered.
+    `real` is absolute, with links resolved. For a file outside of the covered directories, the path is
+    `DIRECTORY//NAME`.
     """
     if (path := HistoryPaths(workspace).path_of(str(real))) is not None:
         return path
@@ -94,7 +96,7 @@ def history_path(workspace: PathScope, real: Path) -> str | None:
 
 
 def covered_path(workspace: PathScope, text: str) -> str:
-    """Return the path in the file history of a file that the user names. Raises UsageError, FileProblem."""
+    """Return the file history's path for a file that the user named. Raises UsageError and FileProblem."""
     path = history_path(workspace, workspace.locate(text).real)
     if path is None:
         raise UsageError(
@@ -105,17 +107,17 @@ def covered_path(workspace: PathScope, text: str) -> str:
 
 
 class HistoryPaths:
-    """Paths in the file history of absolute paths without links."""
+    """Converts absolute paths without links to paths of the file history."""
 
     def __init__(self, workspace: PathScope) -> None:
         work_dir = os.path.realpath(workspace.work_dir)
         self._prefixes = {f"{work_dir.rstrip(os.sep)}/": ""}
         self.added_dirs = covered_dirs(workspace)
-        """The covered directories besides the working directory."""
+        """The covered additional directories."""
         self._prefixes |= {f"{folder}/": f"{folder}//" for folder in self.added_dirs}
 
     def path_of(self, path: str) -> str | None:
-        """Return the path in the file history; None if it isn't covered."""
+        """Return the file history's path for an absolute path, or None if the path isn't covered."""
         for prefix, start in self._prefixes.items():
             if path.startswith(prefix) and len(path) > len(prefix):
                 return start + path[len(prefix) :]
@@ -127,7 +129,7 @@ def _contains(outer: str, inner: str) -> bool:
 
 
 def describe_coverage(history: "FileHistory") -> str:
-    """Return a sentence about what isn't covered and why; empty if everything is."""
+    """Return a sentence that names uncovered files and the reasons; empty if all files are covered."""
     if history.partial_coverage_reason:
         return msg(
             "Only files written by file tools are covered, because {reason}.",

@@ -1,4 +1,4 @@
-"""Commands that were running when kimi-tui was killed: commits what they had done in their workspaces."""
+"""Commit of the changes by commands that were running when kimi-tui was killed."""
 
 import asyncio
 import logging
@@ -23,9 +23,9 @@ logger = logging.getLogger(__name__)
 
 
 class LeftCommands:
-    """Commits what the killed commands of one working directory had done, as changes of their calls.
+    """Commits the changes of one working directory's killed commands, with their calls as authors.
 
-    Only commands that were allowed are committed. The effects of others are discarded and reported.
+    The changes of commands that the user hadn't allowed are discarded and reported.
     """
 
     def __init__(
@@ -37,7 +37,10 @@ class LeftCommands:
         self._sender = sender
 
     async def commit(self) -> None:
-        """Commit all of them. Errors are logged; then the workspace is left for the next start."""
+        """Commit or discard the changes of all killed commands.
+
+        An error is logged, and that command's workspace stays until the next start.
+        """
         for left in await self._workspaces.left_by_killed_processes(self._work_dir):
             try:
                 result = await left.complete_commit()

@@ -77,7 +77,7 @@ class SessionFiles:
         self._calls: list[ChangeAuthor] = []
         """Running calls that may change files, newest last."""
         self._background_scan: ScanScope = "all"
-        """What is scanned for checkpoints."""
+        """Scope of the scans for checkpoints."""
         self._tasks: dict[str, ChangeAuthor] = {}
         """Running background tasks."""
 
@@ -87,15 +87,16 @@ class SessionFiles:
         return self._enabled
 
     def avoid_scans(self) -> None:
-        """Don't scan a large project for checkpoints: they contain only changes known without a scan.
+        """Don't scan a large project for checkpoints. Call before the first state is captured.
 
-        Others are found when a plan is made. Call it before the first state is captured.
+        Checkpoints then contain only changes that are known without a scan. Other changes are found when a
+        plan is made.
         """
         self._background_scan = "few files"
         self.worker.loads_lazily = True
 
     async def capture_initial(self) -> "ExecutionResult | None":
-        """Capture the first state. Return the outcome of an interrupted revert, if there was one."""
+        """Capture the first state. Return the outcome of an interrupted revert, or None."""
         if self._enabled:
             await self._capture(scan=self._background_scan)
         return self.worker.recovered_outcome
@@ -148,7 +149,7 @@ class SessionFiles:
 
     @asynccontextmanager
     async def tracking_task(self, task_id: str, command: str) -> AsyncIterator[None]:
-        """Track a background task: it or the user is the author of changes made while no tool call runs."""
+        """Track a background task. It is the author of changes that are found while no tool call runs."""
         author = ChangeAuthor(
             who="background",
             session=self.worker.session,
@@ -165,12 +166,15 @@ class SessionFiles:
             del self._tasks[task_id]
 
     def tracking_task_commit(self, task_id: str, commit: PendingCommit) -> AbstractAsyncContextManager[None]:
-        """Track what a running background task commits from its workspace, as its change."""
+        """Record the paths that a background task commits from its workspace as changes by the task."""
         return self._tracking_commit(self._tasks[task_id], commit)
 
     @asynccontextmanager
     async def tracking_user_command(self, command: str) -> AsyncIterator[None]:
-        """Track a command that the user runs: its changes are the user's, whatever else is running."""
+        """Track a command that the user runs.
+
+        Its changes are recorded as the user's even if a call is running.
+        """
         began = time.time()
         if self._enabled:
             await self._capture()
@@ -183,7 +187,7 @@ class SessionFiles:
     async def capture_now(self) -> FilesAtCheckpoint:
         """Return the file state from a new scan, and the changes since the last checkpoint.
 
-        Raises: SnapshotBusyError.
+        Raises SnapshotBusyError after MAX_WAIT_S seconds.
         """
         if self._enabled:
             await self._capture(wait_s=MAX_WAIT_S)
@@ -192,7 +196,7 @@ class SessionFiles:
         return FilesAtCheckpoint(self._state, self._pop_changes())
 
     async def wait_for_states(self) -> None:
-        """Wait up to MAX_WAIT_S for states that are being captured."""
+        """Wait up to MAX_WAIT_S seconds for states that are being captured."""
         if self._enabled and (self._pending_checkpoints or not self._state):
             with suppress(SnapshotBusyError):
                 await self._capture(wait_s=MAX_WAIT_S)
@@ -207,7 +211,7 @@ class SessionFiles:
         return changed
 
     def current_state(self) -> str:
-        """Return the file state, or the reason why it is unknown."""
+        """Return the file state, or the reason why the state is unknown."""
         return self._state or self._problem
 
     async def describe_uncovered(self) -> list[str]:
@@ -264,13 +268,13 @@ class SessionFiles:
                     self._calls.remove(author)
 
     async def record_commit(self, author: ChangeAuthor, paths: Collection[str]) -> None:
-        """Record paths that a commit has already changed as changes by `author`."""
+        """Record `paths`, which a commit has already changed, as changes by `author`."""
         if self._enabled:
             await self._capture(author, _to_history_paths(self._workspace, paths), scan="paths")
 
     @asynccontextmanager
     async def _tracking_commit(self, author: ChangeAuthor, commit: PendingCommit) -> AsyncIterator[None]:
-        """Record only the committed paths: what they contained before is the user's."""
+        """Record the committed paths as changes by `author`, and their earlier changes as the user's."""
         if not self._enabled:
             yield
             return
@@ -291,7 +295,7 @@ class SessionFiles:
 
     @asynccontextmanager
     async def _open_call(self, author: ChangeAuthor, paths: Collection[str] | None) -> AsyncIterator[None]:
-        """Keep a record of a call that may change any file, in case the process is killed."""
+        """Keep a file about a call that may change any path, in case the process is killed."""
         file: Path | None = None
         if paths is None and self._state:
             from kimi_tui.history.snapshots.file_history import FileHistory
@@ -330,7 +334,10 @@ class SessionFiles:
         wait_s: float | None = None,
         renames: Mapping[str, str] = MappingProxyType({}),
     ) -> bool:
-        """Capture the state without recording it for pending checkpoints. Return False if it was canceled."""
+        """Capture the state, but don't record it for pending checkpoints.
+
+        Return False if the scan was canceled.
+        """
         from kimi_tui.history.snapshots.deadline import ScanCanceled
 
         try:
@@ -367,7 +374,7 @@ class SessionFiles:
 
 
 def _covered_paths(workspace: PathScope, tool_paths: Sequence[str] | None) -> list[str] | None:
-    """Return the covered files among those that a tool names; None if the tool names none."""
+    """Return the covered files among `tool_paths`, or None if `tool_paths` is None."""
     if tool_paths is None:
         return None
     paths = []
@@ -418,7 +425,7 @@ class SubagentFiles:
 
 
 class IsolatedFiles(SubagentFiles):
-    """The files of a sub-agent in a workspace: nothing that it changes there is in the working directory."""
+    """Implements `soul.FileStates` for a sub-agent in a workspace, apart from the working directory."""
 
     def tracking(
         self, call: ToolCall, change: PendingChange | PendingCommit, /
@@ -432,7 +439,7 @@ def _error_text(error: Exception) -> str:
 
 
 async def _touch_repeatedly(file: Path) -> None:
-    """Show that the process that keeps the record of an open call is alive, until canceled."""
+    """Touch the file about an open call until canceled, as a sign that this process is alive."""
     from kimi_tui.history.snapshots.open_calls import HEARTBEAT_S
 
     while True:

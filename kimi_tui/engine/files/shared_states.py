@@ -1,4 +1,4 @@
-"""Files of checkpoints, prepared once for all workspaces that are opened at the same time."""
+"""Shared preparation of checkpoints' files for workspaces that are opened at the same time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -26,7 +26,7 @@ T = TypeVar("T")
 HistoryQuery = Callable[["FileHistory"], T]
 _BUSY_DELAY_S = 0.2
 _KEEP_S = 30.0
-"""How long states that were read, and the last layer, are kept after the last view was opened."""
+"""Seconds for which states and layers stay cached after the last view was closed."""
 
 
 class StateUnavailable(KimiTuiError):
@@ -34,20 +34,20 @@ class StateUnavailable(KimiTuiError):
 
 
 class SharedState:
-    """How one state differs from the current files."""
+    """Differences between one state and the current files."""
 
     def __init__(self) -> None:
         self.changes: Changes = {}
         self.layer: StateLayer | None = None
-        """Shows the changes; None if there are none, or if views are copies."""
+        """Layer with the changes. None: no changes, or views are copies."""
         self.users = 0
-        """How many views use it, or wait for it."""
+        """Number of views that use this state or wait for it."""
 
 
 class SharedStates:
     """Prepares the files of checkpoints for views of one working directory.
 
-    Requests that come while another state is prepared wait, and equal ones then get the same result.
+    One state is prepared at a time. Equal requests that wait share one result.
     """
 
     def __init__(
@@ -58,9 +58,9 @@ class SharedStates:
         self._work_dir = work_dir
         self._added_dirs = added_dirs
         self._differences: StateDifferences | None = None
-        """Kept while views are opened one after another, as in a search."""
+        """Cached while views are opened in succession, as in a search."""
         self._layers: StateLayers | None = None
-        """Those that were used last."""
+        """Layers of the latest request."""
         self._preparing = asyncio.Lock()
         self._waiting: dict[tuple[str | None, object], tuple[SharedState, asyncio.Task[None]]] = {}
         """Requests whose preparation hasn't begun."""
@@ -69,10 +69,10 @@ class SharedStates:
 
     @asynccontextmanager
     async def use(self, state: str | None, replaced: Changes | None) -> AsyncIterator[SharedState]:
-        """Prepare the files of `state` with the changes `replaced`, until the block is left.
+        """Prepare the files of `state` with the changes `replaced`, for the duration of the block.
 
-        Without a state, the current files are changed.
-        Raises StateUnavailable, KimiTuiError, OSError.
+        If `state` is None, the changes apply to the current files.
+        Raises StateUnavailable, KimiTuiError and OSError.
         """
         key = state, frozenset(replaced.items()) if replaced else None
         if key not in self._waiting:
@@ -118,7 +118,10 @@ class SharedStates:
     def _find_state(
         self, history: "FileHistory", *, state: str | None, replaced: Changes, layers: StateLayers | None
     ) -> tuple[Changes, StateLayer | None]:
-        """Return how a state differs, and a layer with that. Runs in the worker's thread."""
+        """Return a state's differences from the current files, and a layer with these differences.
+
+        Runs in the worker's thread.
+        """
         from kimi_tui.history.snapshots.blob_store import BlobMissing
 
         try:
@@ -142,7 +145,7 @@ class SharedStates:
         return differences.between(current, state)
 
     def _release_later(self) -> None:
-        """Free everything that is kept once no view has been opened for a while."""
+        """Free the cached states and layers once no view has been opened or closed for _KEEP_S seconds."""
         if self._release is not None:
             self._release.cancel()
         self._release = asyncio.get_running_loop().call_later(_KEEP_S, self._forget)
@@ -172,7 +175,7 @@ def capture_known_changes(history: "FileHistory") -> str:
 
 
 def _retrieve_exception(task: "asyncio.Task[None]") -> None:
-    """Mark the exception of a preparation as retrieved: those who waited may have been canceled."""
+    """Mark a preparation's exception as retrieved, because its waiters may have been canceled."""
     if not task.cancelled():
         task.exception()
 

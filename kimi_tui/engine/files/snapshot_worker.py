@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ScanScope = Literal["all", "few files", "paths"]
-"""What a capture scans.
+"""Scope of a capture.
 
-- `all`: all files; with paths, only these, unless there is no state yet
-- `few files`: all files, or nothing if there are so many that it takes long
-- `paths`: only the paths
+- `all`: all files, or only the given paths once a first state exists
+- `few files`: all files, or none if a scan of the project takes long
+- `paths`: only the given paths
 """
 SetDeadline = Callable[["ScanDeadline"], None]
 """Called with the deadline that can cancel the work."""
@@ -76,7 +76,7 @@ class HistoryFactory(Protocol):
 
 
 class AuthorSource(Protocol):
-    """Knows who changes files."""
+    """Source of the authors of changes."""
 
     def current_author(self) -> ChangeAuthor:
         """Return the most likely author of changes that are found now."""
@@ -108,10 +108,11 @@ class SnapshotWorker:
         self._may_be_canceled = False
         """Whether the running scan may be canceled by a capture of some paths."""
         self.loads_lazily = False
-        """Whether the last state of a large project is loaded only when it is needed. Set it before use."""
+        """Whether the last state of a large project is loaded on demand. Set this before the first use."""
         self.authors: AuthorSource | None = None
-        """Names the author of changes found by a scan for another purpose, such as a comparison; by default
-        the user.
+        """Source of the author of changes that a scan for another purpose, such as a comparison, finds.
+
+        None: the user is the author.
         """
         self._waiting_tools: list[str] = []
         """Names of the tools that wait for a scan."""
@@ -122,7 +123,10 @@ class SnapshotWorker:
 
     @property
     def session(self) -> str:
-        """Id of the session that the files belong to. Unless the constructor got it, empty before a scan."""
+        """ID of the session that the files belong to.
+
+        Without an ID in the constructor, empty until the first use.
+        """
         return self._history.session if self._history is not None else self._session
 
     async def capture(
@@ -134,14 +138,13 @@ class SnapshotWorker:
         wait_s: float | None = None,
         renames: Mapping[str, str] = MappingProxyType({}),
     ) -> SnapshotResult:
-        """Record the changes since the previous scan as made by `author`, by default the current author when
-        the scan starts.
+        """Record the changes since the previous scan as made by `author`.
 
-        A canceled scan stops soon and records nothing. A scan of scope "few files" is canceled by captures
-        of scope "paths". `renames` are those that the author probably made, for scope "paths".
-
-        Raises: KimiTuiError instead of OSError. ScanCanceled. SnapshotBusyError if the worker isn't free
-        within `wait_s` seconds.
+        None: the author is determined when the scan starts. A canceled scan stops soon and records nothing. A
+        capture of scope "paths" cancels a running scan of scope "few files". `renames` maps new paths to old
+        ones for scope "paths": renames that the author probably made.
+        Raises KimiTuiError instead of OSError. Raises ScanCanceled. Raises SnapshotBusyError if the worker
+        isn't free within `wait_s` seconds.
         """
         if scan == "paths" and self._may_be_canceled and self._deadline is not None:
             self._deadline.cancel()
@@ -156,9 +159,7 @@ class SnapshotWorker:
                 self._may_be_canceled = False
 
     async def run_query(self, query: "Callable[[FileHistory, ScanDeadline], T]") -> T:
-        """Run `query` on the history like `use` does, with progress events. Canceling it stops the query
-        promptly.
-        """
+        """Run `query` on the history like `use`, with progress events. Cancellation stops `query` soon."""
         from kimi_tui.history.snapshots.deadline import ScanCanceled, ScanDeadline
 
         def run_with_deadline(
@@ -202,7 +203,8 @@ class SnapshotWorker:
     ) -> T:
         """Run `query` on the history in a thread, exclusively.
 
-        Raises: what `query` raises; KimiTuiError instead of OSError; SnapshotBusyError if a scan takes long.
+        Raises the errors of `query`, with KimiTuiError instead of OSError. Raises SnapshotBusyError if the
+        worker isn't free within MAX_WAIT_S seconds.
         """
         async with self._exclusive(MAX_WAIT_S):
             with _translate_os_errors():

@@ -32,7 +32,7 @@ _MAX_LINE_CHARS = 10_000
 
 @frozen(kw_only=True)
 class _Start:
-    """The files when the guard began."""
+    """Files when the guard began."""
 
     state: str
     environment: Mapping[str, FileIdentity]
@@ -40,18 +40,18 @@ class _Start:
 
 @frozen(kw_only=True)
 class GuardReport:
-    """What changed since the start that may have weakened the check."""
+    """Changes since the start that may have weakened the check."""
 
     files: tuple[ComparedFile, ...]
-    """Protected files that checkpoints cover."""
+    """Changed protected files that checkpoints cover."""
     others: tuple[str, ...]
-    """Protected files that they don't cover, and programs."""
+    """Changed programs, and changed protected files that checkpoints don't cover."""
     lines: tuple[str, ...]
-    """Suspicious lines that were added to other files, with the paths."""
+    """Suspicious lines that were added to other files, as `PATH: LINE`."""
     restored: Changes
     """Changes that restore the protected files."""
     fewer_tests: str = ""
-    """How the check ran fewer tests than at the start; empty if it didn't."""
+    """Numbers of tests, if the check ran fewer tests than at the start; otherwise empty."""
 
     @property
     def is_empty(self) -> bool:
@@ -69,7 +69,7 @@ class GuardReport:
         ]
 
     def describe(self) -> list[str]:
-        """Return the changes as lines for the user. They are untrusted text."""
+        """Return the changes as lines for the user. The lines are untrusted text."""
         diff = [line for file in self.files for line in diff_lines(file)]
         lines = diff[:_MAX_DIFF_LINES]
         if len(diff) > _MAX_DIFF_LINES:
@@ -80,7 +80,7 @@ class GuardReport:
 
 
 class CheckGuard:
-    """Guards one check from when it begins."""
+    """Detects changes that may weaken one check."""
 
     def __init__(self, check: str, *, work_dir: Path, views: CheckpointViews, worker: SnapshotWorker) -> None:
         self._check = check
@@ -91,7 +91,7 @@ class CheckGuard:
         self._start = _Start(state="", environment={})
 
     async def begin(self) -> None:
-        """Remember the files. Raises KimiTuiError."""
+        """Record the current files as the start. Raises KimiTuiError."""
         state = await self._views.capture_now()
         paths = await self._worker.use(lambda history: list(history.manifests.entries(state)))
         environment = await self._find_environment_files()
@@ -100,7 +100,7 @@ class CheckGuard:
         self._start = _Start(state=state, environment=await self._find_environment_files())
 
     async def report(self) -> GuardReport:
-        """Return what changed since then. Raises KimiTuiError."""
+        """Return the changes since `begin`. Raises KimiTuiError."""
         now = await self._views.capture_now()
         others = changed_files(self._start.environment, await self._find_environment_files())
         comparison = _Comparison(self._check, self._protected, self._start.state, now, self._work_dir)
@@ -112,7 +112,7 @@ class CheckGuard:
 
 @frozen
 class _Comparison:
-    """Compares the files at the start with those of now, for one check."""
+    """Compares the files at the start with the current files, for one check."""
 
     check: str
     protected: ProtectedFiles
@@ -121,7 +121,7 @@ class _Comparison:
     work_dir: Path
 
     def report(self, history: FileHistory, others: Sequence[str]) -> GuardReport:
-        """Return what changed. `others` are names of changed files that checkpoints may not cover."""
+        """Return the changes. `others` are names of changed files that checkpoints may not cover."""
         from kimi_tui.workspaces.checkpoint.state_differences import StateDifferences
 
         to_start = StateDifferences(history.manifests).between(self.now, self.start)
@@ -171,7 +171,10 @@ class _Comparison:
 
 
 def _suspicious_changes(file: ComparedFile, suspicious: SuspiciousLines, *, has_doctests: bool) -> list[str]:
-    """Return suspicious lines that were added to a file and changed tests in it, or why it isn't known."""
+    """Return the suspicious lines added to a file and the changed lines of its tests.
+
+    If the file has no diff, return the reason.
+    """
     if file.no_diff and file.change != "removed":
         return [file.no_diff]
     if file.diff is None:

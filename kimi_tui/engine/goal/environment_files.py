@@ -1,4 +1,4 @@
-"""Identity of the files that decide how a check runs and that checkpoints don't cover."""
+"""Identities of files that affect a check and that checkpoints don't cover."""
 
 import os
 import re
@@ -43,9 +43,9 @@ _USER_FILES = (
     ".yarnrc*",
     "Library/Application Support/go/env",
 )
-"""Files in the home directory that change how every program of a kind starts."""
+"""Files in the home directory that affect every program of a kind."""
 _SETTINGS_FOLDERS = (".cargo", ".config", ".mvn")
-"""Directories above the working directory whose settings apply to it."""
+"""Names of settings directories in parent directories. Their settings apply to the working directory."""
 _CODE = frozenset((".cjs", ".cts", ".js", ".jsx", ".mjs", ".mts", ".php", ".pl", ".rb", ".sh", ".ts", ".tsx"))
 _OUTPUT_FOLDERS = frozenset((".next", "build", "coverage", "dist", "htmlcov", "out", "target"))
 """Directories to which programs write code."""
@@ -55,10 +55,11 @@ _PACKAGES = re.compile(r"/(?:site|dist)-packages/([^/.]+)")
 def find_environment_files(
     work_dir: Path, protected: ProtectedFiles, *, home: Path | None = None
 ) -> Mapping[str, FileIdentity]:
-    """Return protected files and code of the working directory, protected files above it, programs on the
-    PATH with their packages, and files of the user.
+    """Return the identities of files that may decide how a check runs, by name. Blocks.
 
-    Each has an identity that changes with its content: the time of its last change can't be set. Blocks.
+    These are protected files and code in the working directory, protected files above it, programs on the
+    PATH with their packages, and the user's settings files.
+    An identity changes with the file's content. It includes the ctime, because programs can't set it.
     """
     home = home or Path.home()
     found = dict(_files_below(str(work_dir), protected))
@@ -82,7 +83,7 @@ def find_environment_files(
 
 
 def is_code(path: str) -> bool:
-    """Return whether a file in the working directory has code that others may load."""
+    """Return whether a file in the working directory has code that other files may load."""
     folders, _, name = path.rpartition("/")
     suffix = name[name.rfind(".") :]
     return suffix == ".py" or (suffix in _CODE and _OUTPUT_FOLDERS.isdisjoint(folders.split("/")))
@@ -119,7 +120,7 @@ def _all_files_below(root: str) -> Iterator[tuple[str, FileIdentity]]:
 
 
 def _settings_above(work_dir: Path) -> Iterator[Path]:
-    """Yield the settings files above a directory that apply to it."""
+    """Yield the settings files in parent directories that apply to `work_dir`."""
     for parent in work_dir.parents:
         for folder in (parent, *(parent / name for name in _SETTINGS_FOLDERS)):
             try:

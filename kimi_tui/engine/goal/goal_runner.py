@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kimi_tui.engine.goal.check_guard import GuardReport
 
 _POLL_S = 0.5
-"""Seconds between two looks at the cost of a running turn."""
+"""Seconds between two checks of a running turn's cost."""
 _MAX_OUTPUT_LINES = 60
 _CHECK_TIMEOUT_S = 1_800.0
 _VARIABLES = {
@@ -37,7 +37,7 @@ _VARIABLES = {
     "MYPY_CACHE_DIR": os.devnull,
     "RUFF_NO_CACHE": "true",
 }
-"""Variables of the check: compiled files and caches that the agent may have changed aren't used."""
+"""Environment of the check. It bypasses compiled files and caches that the agent may have changed."""
 _ACCEPT = msg("Accept these changes")
 _RESTORE = msg("Restore these files and continue")
 _STOP = msg("Stop")
@@ -70,9 +70,9 @@ class GoalRunner:
         self._wire = wire
 
     async def run(self, options: GoalOptions) -> None:
-        """Work on a goal within a turn. Returning means that it is reached.
+        """Work on a goal within a turn. Return once the goal is reached.
 
-        Raises GoalNotReached, LimitReached, UsageError, and what a turn raises.
+        Raises GoalNotReached, LimitReached, UsageError and the errors of a turn.
         """
         if not self._files.is_enabled:
             raise UsageError(
@@ -125,12 +125,12 @@ class GoalRunner:
         raise LimitReached(what, hint="Raise --turns to continue.")
 
     async def _run_turn(self, prompt: str, options: GoalOptions, *, began: float, cost_before: float) -> None:
-        """Run a turn of the agent. Raises LimitReached during it."""
+        """Run a turn of the agent. Raises LimitReached if the turn reaches a limit."""
         turn = asyncio.ensure_future(self._soul.run(prompt))
         try:
             while not turn.done():
                 await asyncio.wait([turn], timeout=_POLL_S)
-                if not turn.done():  # what a turn has done is checked, even if it reached a limit
+                if not turn.done():  # the work of a finished turn is checked, even after a limit
                     self._check_limits(options, began=began, cost_before=cost_before)
         finally:
             if not turn.done():
@@ -139,7 +139,7 @@ class GoalRunner:
         turn.result()
 
     def _check_limits(self, options: GoalOptions, *, began: float, cost_before: float) -> None:
-        """Raise LimitReached if the time or the cost is spent."""
+        """Raise LimitReached if the time limit or the cost limit is reached."""
         if time.monotonic() - began >= options.max_time_s:
             what = msg(
                 "Goal not reached: {check} still fails after {seconds:g} s.",
@@ -155,7 +155,7 @@ class GoalRunner:
             raise LimitReached(what, hint="Raise --cost to continue.")
 
     async def _run_check(self, options: GoalOptions, restored: Changes) -> CheckpointRun:
-        """Run the check in a workspace with the current files, except for the `restored` ones."""
+        """Run the check in a workspace with the current files, after applying the changes `restored`."""
         with tempfile.TemporaryDirectory(prefix="kimi-tui-cache-") as cache:
             pytest_options = f"{os.environ.get('PYTEST_ADDOPTS', '')} -o cache_dir={cache}"
             return await self._commands.run(
@@ -167,7 +167,10 @@ class GoalRunner:
             )
 
     async def _ask(self, options: GoalOptions, report: "GuardReport", *, passes_as_before: bool) -> bool:
-        """Show what changed and ask whether the goal counts as reached. Raises GoalNotReached to stop."""
+        """Show the changes and ask whether the goal counts as reached.
+
+        Raises GoalNotReached if the user stops.
+        """
         title = (
             msg("{check} passes, but protected files changed, such as tests.", check=options.check)
             if passes_as_before
@@ -197,7 +200,7 @@ class GoalRunner:
         )
 
     async def _ask_user(self, question: Question) -> str:
-        """Return the label of the answer; empty without one."""
+        """Return the label of the user's answer; empty if the user didn't answer."""
         if self._runtime_settings.afk:
             return ""
         response = await self._wire.ask(QuestionRequest(new_id(), "", (question,)))

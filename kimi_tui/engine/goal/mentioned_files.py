@@ -1,4 +1,4 @@
-"""Files that tests read, and scripts that settings and build files run, by their names in these files."""
+"""Search for data files and scripts that tests, settings and build files mention by name."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _DATA = frozenset(
 _DATA_OR_SOURCES = frozenset(
     {"cfg", "html", "ini", "json", "md", "properties", "sql", "svg", "toml", "txt", "xml", "yaml", "yml"}
 )
-"""These may also be what the check tests, so only those with a path like expected results count."""
+"""Extensions of data files or of code under test. They count only if the path looks like expected results."""
 _EXPECTED = re.compile(
     r"answer|approved|baseline|case|correct|data|expect|fixture|golden|output|reference|result|sample|snap"
 )
@@ -29,17 +29,17 @@ _APP = re.compile(rb'[\s"]*(?:start|dev|serve|run|watch|preview|build)(?:$|[\s":
 
 
 class MentionedFiles:
-    """Looks for names in the files at the start that decide the check."""
+    """Searches protected files and scripts, as they were at the start, for the names of other files."""
 
     def __init__(self, at_start: Mapping[str, Entry], blobs: BlobStore, protected: ProtectedFiles) -> None:
         self._at_start = at_start
         self._blobs = blobs
         self._protected = protected
         self._texts: dict[str, bytes] | None = None
-        """Contents of the protected files and scripts, read when they are needed."""
+        """Contents of the protected files and scripts, read on demand."""
 
     def is_mentioned(self, path: str) -> bool:
-        """Return whether a test reads the file at `path`, or settings or a script run it."""
+        """Return whether a test reads the file at `path`, or settings or a script run the file."""
         name = path.rpartition("/")[2]
         extension = name.rpartition(".")[2].lower()
         if path not in self._at_start:
@@ -59,7 +59,7 @@ class MentionedFiles:
         )
 
     def has_word(self, word: bytes) -> bool:
-        """Return whether one of these files has a word."""
+        """Return whether a protected file or script contains `word`."""
         return any(word in text for text in self._read().values())
 
     def _read(self) -> Mapping[str, bytes]:
@@ -93,14 +93,14 @@ def _is_script(path: str) -> bool:
 
 
 def _is_runner(path: str) -> bool:
-    """Return whether a file may say how a check runs: settings, build files and scripts."""
+    """Return whether a file may define how a check runs: settings, build files and scripts."""
     return (
         is_settings_file(path) or _is_script(path) or path.startswith((".github/", ".gitlab", ".circleci/"))
     )
 
 
 def _runs_code(path: str, text: bytes) -> bool:
-    """Return whether a text starts a file of code with an interpreter, or loads it as a plugin."""
+    """Return whether `text` runs the code at `path` with an interpreter, or loads the code as a plugin."""
     module = re.escape(path.rpartition(".")[0].replace("/", ".").encode())
     name = re.escape(path.encode())
     pattern = re.compile(

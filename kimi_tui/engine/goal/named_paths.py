@@ -1,4 +1,4 @@
-"""Paths that the command of a check names."""
+"""Paths that a check's command mentions."""
 
 import os
 import re
@@ -20,15 +20,15 @@ _SEPARATOR = re.compile(r"\s*(?:&&|\|\||[;|&\n()])\s*")
 
 
 class NamedPaths:
-    """The words of a command that may be paths, also those inside of quotes."""
+    """Parts of a command that may be paths, including quoted ones."""
 
     def __init__(self, command: str) -> None:
         self.folders: list[str] = []
         """Directories that the command changes to, relative to the working directory."""
         self.inside: set[str] = set()
-        """Relative to the working directory."""
+        """Paths relative to the working directory."""
         self.outside: set[str] = set()
-        """Absolute, or beginning with `..` or `~`."""
+        """Paths that are absolute or begin with `..` or `~`."""
         for part in _SEPARATOR.split(command):
             self._read_part(_split(part))
 

@@ -22,11 +22,11 @@ _TEST_FOLDER = re.compile(
     r"|expected|approvals?|doctests?)(?:$|[._-])",
     re.IGNORECASE,
 )
-"""Name of a directory with tests or what they expect."""
+"""Name of a directory with tests or expected results."""
 _CAMEL_CASE_TESTS = re.compile(r"[a-z0-9](?:Tests?|Specs?|TestCase)(?:\.\w+)?$")
 _SOURCE_FOLDERS = frozenset({"lib", "src"})
 CACHES = frozenset({".cache", ".git", ".hg", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"})
-"""Directories that programs write to by themselves. The check doesn't use the compiled files in them."""
+"""Cache directories of programs. The check doesn't use compiled files in these directories."""
 ENVIRONMENT_FOLDERS = frozenset({".nox", ".tox", ".venv", "env", "node_modules", "site-packages", "venv"})
 """Directories with installed packages, which checkpoints usually don't cover."""
 _TESTS = (
@@ -65,13 +65,13 @@ RUNNERS = frozenset(
         "python3", "rspec", "ruff", "sh", "tox", "unittest", "uv", "vitest", "yarn",
     }
 )  # fmt: skip
-"""Programs and modules that run tests. A file with such a name may take their place."""
+"""Programs and modules that run tests. A file with such a name may shadow one of them."""
 
 
 class ProtectedFiles:
-    """Decides for one check which paths are protected. Paths are relative to the working directory.
+    """Decides which paths are protected for one check. Paths are relative to the working directory.
 
-    `paths` are the files at the start, and `installed` the packages that are installed there.
+    `paths` are the files at the start. `installed` are the installed top-level modules.
     """
 
     def __init__(self, check: str, *, paths: Collection[str] = (), installed: Collection[str] = ()) -> None:
@@ -115,7 +115,7 @@ class ProtectedFiles:
 
 
 def is_settings_file(path: str) -> bool:
-    """Return whether the name of a file is one of settings or build files."""
+    """Return whether a file has the name of a settings or build file."""
     return _is_settings_name(path.rpartition("/")[2].lower())
 
 

@@ -1,4 +1,4 @@
-"""How many tests ran, as the output of a test runner says."""
+"""Numbers of tests in the output of a test runner."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from kimi_tui.base.message_text import msg
 _LINE = re.compile(r"\W*(?:\d+ |test result|Tests|Ran |OK|FAILED)", re.IGNORECASE)
 _RAN = re.compile(r"(\d+) (?:passed|failed|passing|failing)\b")
 _TOTAL = re.compile(r"\bRan (\d+) tests?\b|\b(\d+) examples?\b")
-"""The number of all tests, with those that were skipped."""
+"""The number of all tests, including skipped ones."""
 _SKIPPED = re.compile(
     r"(\d+) (?:skipped|ignored|pending|todo|deselected|xfailed|xpassed|filtered out|disabled)\b"
     r"|\b(?:skipped|expected failures)=(\d+)"
@@ -19,13 +19,13 @@ _STYLE = re.compile(r"\x1b\[[\d;]*m")
 
 @frozen
 class RunCounts:
-    """The numbers in the output of one run; all 0 if it has none."""
+    """Numbers of tests in the output of one run. All are 0 if the output has no numbers."""
 
     ran: int
     skipped: int
 
     def compare(self, now: "RunCounts") -> str:
-        """Return how the run `now` had fewer tests than this one; empty if it had as many."""
+        """Return a message if the run `now` ran fewer tests than this run or skipped more; otherwise ""."""
         if now.ran < self.ran:
             return msg("tests that ran: {count}, at the start: {before}", count=now.ran, before=self.ran)
         new = now.ran + now.skipped - self.ran - self.skipped
@@ -37,7 +37,7 @@ class RunCounts:
 
 
 def read_counts(output: str) -> RunCounts:
-    """Return the numbers in the output of a test runner."""
+    """Return the numbers of tests in the output of a test runner."""
     lines = [line for line in _STYLE.sub("", output).splitlines() if _LINE.match(line)]
     skipped, total = _sum(_SKIPPED, lines), _sum(_TOTAL, lines)
     return RunCounts(_sum(_RAN, lines) + (max(total - skipped, 0) if total else 0), skipped)

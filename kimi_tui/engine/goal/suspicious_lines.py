@@ -9,7 +9,7 @@ _SUSPICIOUS = re.compile(
     # the end of the process
     r"os\._exit|\b_exit\b|os\.(?:kill|abort|exec|posix_spawn)|\bexec(?:v|l|ve|vp|lp|vpe|le|lpe)\s*\(|"
     r"systemexit|sys\.exit|atexit|process\.(?:exit|reallyexit|abort|kill)|\bexit\s*\(|quit\s*\(|"
-    # the interpreter, the stack, and the objects of others
+    # the interpreter, the stack, and other modules' objects
     r"sys\.(?:modules|meta_path|path_hooks|argv|gettrace|settrace|orig_argv|flags)|setprofile|"
     r"_getframe|_current_frames|inspect\.|traceback\.|builtins|__import__|importlib|monkeypatch|"
     r"\bgc\.|__code__|__globals__|__subclasses__|__eq__|__ne__|__bool__|__contains__|__instancecheck__|"
@@ -22,7 +22,7 @@ _SUSPICIOUS = re.compile(
     r"(?:require\(|from\s|import\s)\s*['\"](?:node:)?(?:assert|test|vm)\b|"
     r"\b(?:object|array|string|function|error|map|set|json|math|date|promise)\.(?:prototype\.)?\w+\s*=(?!=)|"
     r"\bcfg(?:_attr)?!?\(.*\btest\b|testing\.|runtime\.caller|syscall\.exit|go:build|"
-    # what measures and linters ignore
+    # exclusion from coverage
     r"no\s*cover|(?:istanbul|c8|v8)\s+ignore",
     re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ class SuspiciousLines:
         self._has_linter = _LINTER.search(check) is not None
 
     def find(self, added: Iterable[str]) -> list[str]:
-        """Return those of the added lines that are suspicious."""
+        """Return the suspicious lines among `added`."""
         return [line for line in added if self._is_suspicious(unicodedata.normalize("NFKC", line))]
 
     def _is_suspicious(self, line: str) -> bool:

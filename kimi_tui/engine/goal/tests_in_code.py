@@ -8,7 +8,7 @@ _BLOCK_STARTS = {
     ".d": re.compile(r"unittest\b"),
     **dict.fromkeys((".js", ".jsx", ".mjs", ".ts", ".tsx", ".vue"), re.compile(r".*import\.meta\.vitest")),
 }
-"""How a line begins after which a test follows, to the next line with the same indentation that closes it."""
+"""First lines of test blocks, by extension. A block ends at a closing line without deeper indentation."""
 _PROMPT = re.compile(r"\s*(?:>>>|iex(?:\(\d+\))?>)(?:\s|$)")
 
 _DOCTEST_ENDS = ("", '"""', "'''")

@@ -18,10 +18,11 @@ from kimi_tui.history.session_state import CopyOrigin, encode_state, read_state
 
 
 def copy_session(kimi_cli_session: KimiCliSession, data_dir: Path, *, new_id: str = "") -> int | None:
-    """Copy a session into our data directory. Return its number of sub-agents, or None if it already exists.
+    """Copy a session into the data directory. Return its number of sub-agents.
 
-    With `new_id`, the copy has that id. Raises OSError. The session appears completely or not at all. Grants
-    and yolo mode aren't copied, because the user gave them to another program.
+    Return None if the copy already exists. `new_id` is the ID of the copy; by default, the original's ID. If
+    copying fails, no partial session is left. Raises OSError.
+    Grants and yolo mode aren't copied, because the user gave them to another program.
     """
     project = sessions_dir(data_dir) / kimi_cli_session.key
     target = project / (new_id or kimi_cli_session.id)
@@ -34,7 +35,7 @@ def copy_session(kimi_cli_session: KimiCliSession, data_dir: Path, *, new_id: st
         for name, source in kimi_cli_session.files.items():
             shutil.copy2(
                 source, temporary / name
-            )  # keeps the modification time, which determines the last used session
+            )  # keeps the modification time, which determines the latest session
             (temporary / name).chmod(0o600)
         _convert_checkpoints(temporary, kimi_cli_session)
         subagents = copy_subagents(kimi_cli_session.state.parent, temporary)
@@ -61,7 +62,10 @@ def copy_session(kimi_cli_session: KimiCliSession, data_dir: Path, *, new_id: st
 
 
 def is_outdated_copy(copy: Path, kimi_cli_session: KimiCliSession) -> bool:
-    """Return whether the session in directory `copy` lacks later messages and has none of its own."""
+    """Return whether the original session has changed since it was copied, while the copy hasn't.
+
+    `copy` is the directory of the copied session.
+    """
     state = read_state(copy / "state.json")
     if state is None or state.origin is None:
         return False

@@ -17,7 +17,7 @@ _STATUSES: dict[str, SubagentStatus] = {"idle": "finished", "completed": "finish
 def copy_subagents(session: Path, target: Path) -> int:
     """Copy the sub-agents of the session in directory `session` to `target`. Return their number.
 
-    Ids are kept, so that the model can resume them. Raises OSError.
+    The IDs are kept, so that the model can resume the sub-agents. Raises OSError.
     """
     records = SubagentStore(target / "subagents")
     copied = 0

@@ -13,15 +13,15 @@ from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.toolset import Toolset
 
 INTERACTIVE_TIMEOUT_S = 3.0
-"""Longest time that the first turn waits for servers."""
+"""Maximum number of seconds that the first turn waits for servers."""
 NONINTERACTIVE_TIMEOUT_S = 10.0
-"""The same without a user, who could repeat the prompt if a tool was missing."""
+"""The same without a user. It is longer, because no user can repeat the prompt if a tool is missing."""
 
 
 async def discover_session_mcp(core: SessionCore, *, toolset: Toolset, folder: OutputFolder) -> SessionMcp:
     """Return the MCP servers of a session, not yet connected.
 
-    Raises: ConfigError for servers from the command line.
+    Raises ConfigError for servers from the command line.
     """
     options, workspace, approval = core.options, core.workspace, core.approval
     call_timeout_ms = options.settings.mcp.client.tool_call_timeout_ms

@@ -25,9 +25,9 @@ _MAX_QUESTIONS = 4
 
 
 class McpServerImport:
-    """Finds the servers that other programs have and kimi-tui hasn't, and copies those that the user chooses.
+    """Finds servers of other programs that kimi-tui doesn't have, and copies the ones that the user chooses.
 
-    Nothing is started: a copied server connects when a session is opened.
+    No server is started. A copied server connects when a session is opened.
     """
 
     def __init__(self, wire: Wire, *, data_dir: Path, work_dir: Path, home: Path) -> None:
@@ -38,7 +38,7 @@ class McpServerImport:
         self._offered_file = data_dir / "offered-mcp-servers.json"
 
     async def offer(self) -> None:
-        """Name the servers that weren't offered before in a notification."""
+        """Send a notification that names the servers not offered before."""
         new = await asyncio.to_thread(self._take_new)
         if not new:
             return
@@ -90,7 +90,7 @@ class McpServerImport:
         return plan_copies(found.servers, own)
 
     def _take_new(self) -> tuple[ServerCopy, ...]:
-        """Return the servers that weren't offered before, and store that they are offered now."""
+        """Return the servers not offered before, and store them as offered."""
         try:
             copies = self._find()
         except ConfigError:

@@ -54,7 +54,7 @@ class McpServerRequests:
         self._usage_totals = usage_totals
 
     async def elicit(self, server: str, call: CallContext, request: ElicitationRequest) -> ElicitationResult:
-        """Ask the user. Dismissing the question cancels the request; one of the answers declines it."""
+        """Ask the user. A dismissed question cancels the request; the answer DECLINE declines the request."""
         if request.schema is None:
             return await self._open_url(server, call, request)
         fields = build_fields(request.message, request.schema, server=server)
@@ -76,10 +76,7 @@ class McpServerRequests:
         return ElicitationResult("accept", content)
 
     async def sample(self, server: str, call: CallContext, request: SamplingRequest) -> SamplingResult:
-        """Return the model's response, if the user allows the request.
-
-        Raises: KimiTuiError.
-        """
+        """Return the model's response. Raises KimiTuiError if the user rejects the request."""
         messages = "\n\n".join(f"{it.role}: {text_of(it.content)}" for it in request.messages)
         system_prompt = f"System prompt: {request.system_prompt}\n\n" if request.system_prompt else ""
         try:

@@ -1,4 +1,4 @@
-"""MCP servers of one session, and everything the session gets from them."""
+"""MCP servers of one session, with their tools, slash commands, instructions and resources."""
 
 import asyncio
 import time
@@ -62,9 +62,7 @@ class _ToolsetLink:
 
 
 class SessionMcp:
-    """Connects the servers, and keeps the session's tools, commands and status up to date with their
-    features.
-    """
+    """Connects the servers, and keeps the session's tools, commands and status up to date."""
 
     def __init__(
         self,
@@ -84,7 +82,7 @@ class SessionMcp:
         trusted_hints: Sequence[str] = (),
     ) -> None:
         self._trusted_hints = trusted_hints
-        """Names of the servers that are believed which of their tools are read-only."""
+        """Names of the servers with trusted read-only hints."""
         self._servers = McpServers(servers.entries, environment, observer=self)
         self._problems = servers.problems
         self._data_dir = environment.data_dir
@@ -95,11 +93,11 @@ class SessionMcp:
         self._sender = sender
         self._import = server_import
         self._offers_import = offers_import
-        """Whether a user is present to read about servers of other programs."""
+        """Whether to notify the user about servers of other programs."""
         self._connect_timeout_s = connect_timeout_s
-        """Longest time that the first turn waits for servers that are still connecting."""
+        """Maximum number of seconds that the first turn waits for servers that are still connecting."""
         self.slash_registry: SlashRegistry | None = None
-        """Gets the slash commands for the servers' prompts."""
+        """Registry for the slash commands of the servers' prompts."""
         self._features: tuple[ServerFeatures, ...] = ()
         self._status: McpStatus | None = None
         self._prepared = asyncio.Event()
@@ -107,7 +105,7 @@ class SessionMcp:
         self._reported_problems: dict[str, str] = {}
         self._seen_messages: list[Message] = []
         self._tasks: asyncio.TaskGroup | None = None
-        """Background work of `run`, while it runs."""
+        """Task group of `run`. None: `run` isn't running."""
         self._begun = asyncio.Event()
 
     @property
@@ -174,7 +172,10 @@ class SessionMcp:
         model: RuntimeSettings,
         excluded: Sequence[str] = (),
     ) -> Callable[[], None]:
-        """Keep a sub-agent's toolset up to date with the servers' tools. Return a function to stop it."""
+        """Keep a sub-agent's toolset up to date with the servers' tools.
+
+        Return a function that ends the updates.
+        """
         link = _ToolsetLink(toolset, approval, tuple(excluded), model)
         self._links.append(link)
         self._update_toolset(link)
@@ -259,8 +260,9 @@ class SessionMcp:
         return mentions
 
     async def _read_resource(self, server_name: str, uri: str) -> str:
-        """Return a note with the content of a resource. Binary content is saved to a file that the note
-        names.
+        """Return a note with the content of a resource.
+
+        Binary content is saved to a file that the note names.
         """
         server = self._get_server(server_name)
         try:
@@ -298,7 +300,7 @@ class SessionMcp:
                 )
 
     async def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run `work` in the background, even if `run` hasn't begun yet. After its end, do nothing."""
+        """Run `work` in the background once `run` has begun. Do nothing if `run` has ended."""
         await self._begun.wait()
         if self._tasks is not None:
             self._tasks.create_task(work)
@@ -345,7 +347,7 @@ class _SessionSignInPage(SignInPage):
 
 
 def _max_schema_tokens(model: RuntimeSettings) -> int | None:
-    """Return how many tokens the schemas of all tools may take; None without a model."""
+    """Return the maximum number of tokens for the schemas of all tools; None without a model."""
     return None if model.llm is None else int(model.llm.max_context_size * _MAX_SCHEMA_SHARE)
 
 

@@ -27,7 +27,7 @@ def build_status(servers: McpServers, catalog: McpToolCatalog) -> McpStatus:
 
 
 def format_status(status: McpStatus) -> str:
-    """Return the status as lines of text, for front ends without a screen for it."""
+    """Return the status as lines of text, for front ends without an MCP screen."""
     lines = []
     for server in status.servers:
         line = f"{server.name}: {server.status}"

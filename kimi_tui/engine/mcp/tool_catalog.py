@@ -32,7 +32,7 @@ class McpToolCatalog:
 
     tools: Mapping[str, Tool[Any]] = field(default_factory=dict)
     deferred: Mapping[str, Tool[Any]] = field(default_factory=dict)
-    """Tools that the model finds and calls with two of `tools`, since their schemas are too large."""
+    """Tools with large schemas. The model finds and calls them with two of `tools`."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Maps a server's name to the names of its tools."""
     unusable: Mapping[str, str] = field(default_factory=dict)
@@ -52,11 +52,9 @@ def build_tool_catalog(
 ) -> McpToolCatalog:
     """Return the tools of `servers`, except those that match `excluded`.
 
-    If their schemas take more than `max_schema_tokens`, they are deferred.
-
-    `reserved_names` are the names of the agent's own tools. If a server has resources, the catalog includes
-    tools to list and read the resources of the servers of `all_servers`. Only the servers in `trusted_hints`
-    are believed which of their tools are read-only.
+    Tools are deferred if their schemas take more than `max_schema_tokens`. `reserved_names` are the names of
+    the agent's own tools. If a server has resources, the catalog includes tools to list and read the
+    resources of `all_servers`. Read-only hints count only for servers in `trusted_hints`.
     """
     infos: dict[ToolKey, _UsableTool] = {}
     unusable: dict[str, list[str]] = {}
@@ -99,7 +97,7 @@ def build_tool_catalog(
 
 @frozen
 class _UsableTool:
-    """A tool of a server that can be used, and the class for it."""
+    """A usable tool of a server, and its class."""
 
     server: McpServer
     info: ToolInfo
@@ -114,7 +112,7 @@ class _UsableTool:
 def _build_access_tools(
     tools: Mapping[str, Tool[Any]], names: Mapping[str, tuple[str, ...]], max_tokens: int | None
 ) -> dict[str, Tool[Any]]:
-    """Return the tools with which a model finds and calls `tools`; none if these are small enough."""
+    """Return the tools to find and call `tools`; empty if the schemas of `tools` are small enough."""
     if max_tokens is None:
         return {}
     schemas = {name: replace(tool.schema, name=name) for name, tool in tools.items()}

@@ -33,13 +33,13 @@ class ActiveModel:
         self._prepare_task: asyncio.Task[None] | None = None
 
     def prepare(self, group: asyncio.TaskGroup) -> None:
-        """Start loading what the first turn needs, above all the provider's SDK, while the user types."""
+        """Start loading the provider's SDK and other requirements of the first turn, while the user types."""
         self.cancel_preparation()
         if self._runtime_settings.llm is not None:
             self._prepare_task = group.create_task(_prepare_quietly(self._soul))
 
     async def select(self, name: str, group: asyncio.TaskGroup) -> None:
-        """Use the model `name` from the next step on. Raises ConfigError if it isn't configured."""
+        """Use the model `name` from the next step on. Raises ConfigError if the model isn't configured."""
         self._runtime_settings.llm = self._models.get(name)
         self.prepare(group)
         self._publisher.send_info()

@@ -28,14 +28,14 @@ class ModelSelection:
     agent_default: str | None = None
     demo: bool = False
     demo_if_unconfigured: bool = False
-    """Use the demo model if no model is configured. Only where the user can see that it's the demo."""
+    """Whether to use the demo model if no model is configured. Set only if the user can see this."""
 
 
 class ModelPool:
     """Builds and caches the configured models and the demo model."""
 
     def __init__(self, settings: Settings, *, session_id: str, gate: SpendingGate | None = None) -> None:
-        """`gate`: asked before each model call."""
+        """`gate` has to permit each model call."""
         self._settings = settings
         self._session_id = session_id
         self._gate = gate
@@ -108,7 +108,7 @@ class ModelPool:
 
 
 def _details_of(name: str, settings: Settings) -> ModelDetails:
-    """Return the details of a configured model. They need neither its key nor its server."""
+    """Return the details of a configured model. Requires neither the model's key nor its server."""
     model = settings.models[name]
     provider = settings.providers.get(model.provider)
     kind = provider_kind(provider.type) if provider is not None else None

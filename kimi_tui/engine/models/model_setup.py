@@ -63,7 +63,10 @@ class ModelSetup:
         self._environ = environ
         self._connect_lock = asyncio.Lock()
         self._attempts: dict[str, asyncio.Task[None]] = {}
-        """Attempts that can be canceled, by ID. Once a connection is being saved, it can't be canceled."""
+        """Attempts that can be canceled, by ID.
+
+        An attempt can't be canceled once its connection is being saved.
+        """
 
     async def find_models(self) -> None:
         """Send the available models. Raises ConfigError if stored keys can't be read."""
@@ -77,7 +80,7 @@ class ModelSetup:
             self._attempts[command.id] = group.create_task(self._connect_and_report(command))
 
     def cancel(self, id_: str) -> None:
-        """Cancel the attempt with that ID: nothing is saved."""
+        """Cancel the attempt `id_` to connect a model. Nothing is saved."""
         if (attempt := self._attempts.pop(id_, None)) is not None:
             attempt.cancel()
 
@@ -266,14 +269,11 @@ class ModelSetup:
 async def _list_models(
     known: KnownProvider | None, address: str, key: str, *, is_optional: bool
 ) -> "tuple[AvailableModel, ...]":
-    """Return the server's models. If the list `is_optional`, a failure is an empty list.
-
-    Raises KimiTuiError.
-    """
+    """Return the server's models. Raises KimiTuiError; with `is_optional`, return an empty list instead."""
     from kimi_tui.llm.model_discovery import fetch_models
 
     if known is not None and known.name == "anthropic":
-        return ()  # its list requires other headers, and its model names are known
+        return ()  # the list requires other headers, and the model names are known
     try:
         return await fetch_models(address, api_key=key)
     except KimiTuiError:
@@ -299,9 +299,9 @@ def _parse_address(text: str) -> str:
 
 
 def _parse_api_address(text: str) -> str:
-    """Return `text` as the address of an OpenAI-compatible API, with the usual path if it has none.
+    """Return `text` as the address of an OpenAI-compatible API. Raises KimiTuiError.
 
-    Raises KimiTuiError.
+    The path is `/v1` if `text` has no path.
     """
     address = _parse_address(text)
     return address if urlsplit(address).path else f"{address}/v1"

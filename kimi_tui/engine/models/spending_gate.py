@@ -1,4 +1,4 @@
-"""Spending gate of a session: the budgets of the fleet that it belongs to, or the user's own."""
+"""Spending gate of a session: the budgets of its fleet, or the user's own budgets."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def build_spending_gate(settings: BudgetSettings, data_dir: Path) -> SpendingGat
 
 
 def day_budgets(settings: BudgetSettings, data_dir: Path) -> tuple[Budget, ...]:
-    """Return the user's budget of a day, if it is set."""
+    """Return the user's daily budget; empty if not set."""
     if settings.per_day is None:
         return ()
     ledger = str(data_dir / "spending.db")

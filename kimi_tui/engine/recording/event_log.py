@@ -112,7 +112,7 @@ class EventLog:
         self._started[name] = time.monotonic()
 
     def _stop(self, name: str) -> float | None:
-        """Return the seconds since `_start`; None if it wasn't called."""
+        """Return the seconds since `_start`; None if the start is unknown."""
         started = self._started.pop(name, None)
         return None if started is None else time.monotonic() - started
 

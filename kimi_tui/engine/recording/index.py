@@ -1,6 +1,4 @@
-"""Index of what `wire.jsonl` has and the journal lacks: displayed tool results, and the user's shell
-commands.
-"""
+"""Index of data that only `wire.jsonl` has: displayed tool results, and the user's shell commands."""
 
 import json
 import logging
@@ -27,7 +25,7 @@ _RELEVANT_TYPE = re.compile(rb'"type":"(ToolResult|CheckpointCreated|ShellComman
 _TAIL_BYTES = 1 << 22
 """Number of bytes at the end of a recording that are searched for a response."""
 _STATUS_TAIL_BYTES = 1 << 18
-"""The same for the last size of the conversation."""
+"""Number of bytes at the end of a recording that are searched for the size of the conversation."""
 
 
 @frozen
@@ -38,8 +36,9 @@ class _ResultMessage:
 
 @frozen
 class _ResultLine:
-    """A line with a tool result. These lines are so frequent that they are parsed without intermediate
-    dicts.
+    """A line with a tool result.
+
+    These lines are so frequent that they are parsed without intermediate dicts.
     """
 
     message: _ResultMessage
@@ -51,7 +50,7 @@ class RecordedShellCommand:
     """A shell command that the user ran."""
 
     since: float
-    """Time of the last checkpoint before it, in seconds since the epoch; 0 if there was none."""
+    """Time of the last checkpoint before the command, in seconds since the epoch; 0 without a checkpoint."""
     begin: ShellCommandBegin
     end: ShellCommandEnd
 
@@ -63,7 +62,7 @@ class RecordingIndex:
     results: dict[str, list[ToolReturn]] = field(default_factory=dict)
     """Results by call id. Several calls may have the same id."""
     commands: dict[str, RecordedShellCommand] = field(default_factory=dict)
-    """Commands by id, in the order of their start. Those without a recorded end count as stopped."""
+    """Commands by ID, in the order of their start. Commands without a recorded end count as stopped."""
 
     def add(self, message: Outgoing | None, since: float) -> None:
         """Add a message, or ignore None. `since` is as in RecordedShellCommand."""
@@ -80,8 +79,9 @@ class RecordingIndex:
 
 
 def load_recording(path: Path, *, max_bytes: int | None = None) -> RecordingIndex:
-    """Return the index of the recording at `path`, or of its last `max_bytes`. Unreadable lines are
-    skipped.
+    """Return the index of the recording at `path`, or of its last `max_bytes`.
+
+    Unreadable lines are skipped.
     """
     index = RecordingIndex()
     checkpoint = b""
@@ -110,9 +110,7 @@ def load_recording(path: Path, *, max_bytes: int | None = None) -> RecordingInde
 
 
 def read_messages_since(path: Path, checkpoint: str) -> list[Outgoing]:
-    """Return the messages after the last checkpoint in the recording at `path`, if its uid is
-    `checkpoint`.
-    """
+    """Return the messages after the recording's last checkpoint; empty if its uid isn't `checkpoint`."""
     messages: list[Outgoing] | None = None
     try:
         with path.open("rb") as file:
@@ -186,7 +184,7 @@ def _checkpoint_time(line: bytes) -> float:
 def _parse_result(line: bytes) -> ToolResult | None:
     try:
         record = from_json(_ResultLine, line)
-    except ValueError:  # it may be an event of a sub-agent, which contains one
+    except ValueError:  # a sub-agent's event may contain a tool result
         return None
     result: ToolResult = restore_texts(record.message.payload, record.texts)
     return result

@@ -10,8 +10,9 @@ logger = logging.getLogger(__name__)
 
 
 def read_messages(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield `{"type", "payload"}` for each message. Unreadable lines are skipped; a missing file yields
-    nothing.
+    """Yield `{"type", "payload"}` for each message.
+
+    Unreadable lines are skipped. A missing file yields nothing.
     """
     try:
         with path.open("rb") as file:

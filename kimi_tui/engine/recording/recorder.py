@@ -43,7 +43,7 @@ from kimi_tui.wire.why import LineReason
 logger = logging.getLogger(__name__)
 
 FLUSH_DELAY_S = 0.5
-"""Seconds that fragments are buffered, so that several of them become one line."""
+"""Seconds for which fragments are buffered, so that several become one line."""
 _NOT_RECORDED = (
     SessionInfo,
     SnapshotProgress,
@@ -122,7 +122,7 @@ class Recorder:
                 lead = b""
             else:
                 file.seek(end - 1)
-                lead = b"" if file.read(1) == b"\n" else b"\n"  # an incomplete line must not spoil the next
+                lead = b"" if file.read(1) == b"\n" else b"\n"  # complete a partial line first
             file.write(lead + b"".join(_encode_line(line) for line in lines))
 
 

@@ -35,12 +35,12 @@ def replay_events(
     results: Mapping[str, Sequence[ToolReturn]],
     checkpoint_positions: CheckpointPositions = (),
 ) -> Iterator[Event]:
-    """Yield the events of `history`. A result that isn't among the recorded `results` is parsed from its
-    message.
+    """Yield the events of `history`.
 
-    A call id may have several results, because a reverted call may have the same id. The program's notes to
-    the model are omitted; the summary of a compaction becomes a notification. A checkpoint event has its
-    original position: right after the begin event of its turn or step.
+    A result that isn't among the recorded `results` is parsed from its message. A call ID may have several
+    results, because a reverted call may have the same ID. The program's notes to the model are omitted. The
+    summary of a compaction becomes a notification. A checkpoint event has its original position: right after
+    the begin event of its turn or step.
     """
     in_turn = False
     step = 0

@@ -30,9 +30,9 @@ _RECORDING_TAIL_BYTES = 1 << 18
 async def send_replay(
     send: Callable[[Event], None], session: Session, context: Context, *, replace_previous: bool = False
 ) -> None:
-    """Send the conversation between ReplayBegin and ReplayEnd; nothing if it is empty.
+    """Send the conversation between ReplayBegin and ReplayEnd. Send nothing if the conversation is empty.
 
-    With `replace_previous`, it replaces what front ends show, even if it is empty.
+    With `replace_previous`, front ends replace their conversation, even with an empty one.
     """
     if not (context.history or replace_previous):
         return
@@ -47,8 +47,9 @@ async def send_replay(
 def _build_replay(
     recording: Path, history: Sequence[Message], checkpoint_positions: CheckpointPositions
 ) -> list[Event]:
-    """Return the events of a conversation. Runs in a thread, because a long one would block the event
-    loop.
+    """Return the events of a conversation.
+
+    Runs in a thread, because a long conversation would block the event loop.
     """
     index = load_recording(recording)
     with gc_paused():
@@ -76,10 +77,7 @@ def read_replay_tail(session: Session) -> list[Event]:
 
 
 def _read_messages_from(session: Session, start: int) -> list[Message]:
-    """Return the messages in the complete lines after byte `start`.
-
-    Raises: SessionError.
-    """
+    """Return the messages in the complete lines after byte `start`. Raises SessionError."""
     messages = []
     for line in islice(raw_lines(session.context_file, start=start), 1, None):
         try:

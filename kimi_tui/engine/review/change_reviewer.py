@@ -1,4 +1,4 @@
-"""Reviewer: shows the changes between two checkpoints, or a checkpoint and now, and reverts hunks of them."""
+"""Reviewer: shows the changes between two checkpoints, or since a checkpoint, and reverts selected hunks."""
 
 import asyncio
 from dataclasses import replace
@@ -90,7 +90,7 @@ class ChangeReviewer:
         self._sender.send(await self._files.worker.use(read_planned_file, shown, command.path))
 
     async def mark_viewed(self, command: MarkViewed) -> None:
-        """Mark files as viewed. Once all are marked, the next review only has later changes."""
+        """Mark files as viewed. Once all files are marked, the next review shows only later changes."""
         shown = self._shown_plans.find(command.plan)
         items = [shown.find(path)[1] for path in command.paths]
         viewed = await asyncio.to_thread(read_viewed_files, self._session)
@@ -103,7 +103,7 @@ class ChangeReviewer:
         await asyncio.to_thread(write_viewed_files, self._session, viewed)
 
     async def end_review(self) -> None:
-        """Let the next review only have later changes, if there was a review up to now."""
+        """End a review of the current files, so that the next review shows only later changes."""
         try:
             shown = self._shown_plans.find("")
         except UsageError:

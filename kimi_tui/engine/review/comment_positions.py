@@ -1,4 +1,4 @@
-"""Lines of comments: where they were when a comment was written, and where they are now."""
+"""Line numbers of comments: when the comments were written, and now."""
 
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message_text import msg
@@ -23,9 +23,9 @@ def locate_comment(
     number: int,
     review: ShownPlan | None = None,
 ) -> StoredComment:
-    """Return the comment with the line that it is about: in a state of `review`, or in the current files.
+    """Return a new comment with its line, in a state of `review` or in the current files. Blocks.
 
-    Blocks. Raises KimiTuiError without such a line.
+    Raises KimiTuiError if the line doesn't exist.
     """
     if review is not None:
         item = review.find(command.path)[1]
@@ -60,8 +60,9 @@ def locate_comment(
 def follow_comments(
     history: FileHistory, comments: list[StoredComment], review: ShownPlan | None = None
 ) -> tuple[ReviewComment, ...]:
-    """Return the comments with the paths and numbers of their lines, in the states of `review` or the
-    current files. Blocks.
+    """Return the comments with the paths and numbers of their lines. Blocks.
+
+    The lines are those in the states of `review`, or in the current files.
     """
     if review is not None:
         head = review.plan.head
@@ -92,7 +93,7 @@ def _follow(tracer: LineTracer, comment: StoredComment, head: str, review: Shown
 
 
 def _find_line(tracer: LineTracer, comment: StoredComment, path: str, state: str) -> int | None:
-    """Return the number that the line of a comment has in a state, from 1; None if it isn't there."""
+    """Return the line number of a comment in `state`, from 1; None if the line no longer exists."""
     old, new = tracer.content(comment.path, comment.state), tracer.content(path, state)
     if old is None or new is None:
         return None

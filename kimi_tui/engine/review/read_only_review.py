@@ -1,4 +1,4 @@
-"""Reviews of a session that is open read-only, of the states that it has stored."""
+"""Reviews of the stored states of a session that is open read-only."""
 
 import asyncio
 
@@ -29,7 +29,7 @@ class ReadOnlyReview:
         self._sender.send(await asyncio.to_thread(self._review, command))
 
     async def send_comments(self, plan: str) -> None:
-        """Send the comments, with the lines that they have in a review."""
+        """Send the comments with their lines in the review `plan`."""
         self._sender.send(await asyncio.to_thread(self._read_comments, plan))
 
     def _review(self, command: ReviewChanges) -> ChangeReview:

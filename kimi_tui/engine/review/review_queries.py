@@ -1,4 +1,4 @@
-"""Queries of the file history for reviews. They block."""
+"""Queries of the file history for reviews. All queries block."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,16 +24,19 @@ def read_planned_file(history: FileHistory, shown: ShownPlan, path: str) -> Plan
 
 
 def plan_between(history: FileHistory, old: str, new: str) -> Plan:
-    """Return what leads from a state back to an earlier one, and who changed what. Raises KimiTuiError."""
+    """Return the plan that leads from the state `new` back to `old`, with the author of each change.
+
+    Raises KimiTuiError.
+    """
     authors = {item.path: item.by for item in history.difference(old, new)}
     items = history.difference(new, old)
     return Plan(old, new, tuple(replace(item, by=authors.get(item.path, "")) for item in items))
 
 
 def find_choices(history: FileHistory, shown: ShownPlan, names: Sequence[str]) -> tuple[FileChoice, ...]:
-    """Return the decisions that the numbers of hunks, such as `2.1`, stand for. Raises UsageError.
+    """Return the choices for hunk numbers such as `2.1`: file 2, hunk 1. Raises UsageError.
 
-    The numbers are those of the review, whatever has been reverted since.
+    The numbers are those that the review shows, even if hunks have been reverted since.
     """
     numbers: dict[int, list[str]] = {}
     for name in names:

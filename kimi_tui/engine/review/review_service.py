@@ -80,7 +80,7 @@ class ReviewService:
         await self.send_list(command.plan)
 
     async def send_list(self, plan: str = "") -> None:
-        """Send the comments with their current lines, or those in the later state of a review."""
+        """Send the comments with their lines in the current files, or in the states of the review `plan`."""
         self._sender.send(CommentList(await self._follow_comments(self._find_review(plan)), plan))
 
     async def take_prompt(self) -> str:

@@ -22,19 +22,19 @@ MAX_COMMENT_TEXT = 10_000
 
 @frozen(kw_only=True)
 class StoredComment:
-    """A comment, and the line that it was written on."""
+    """A comment and its line."""
 
     id: int
     path: str
-    """In the file history."""
+    """Path in the file history."""
     state: str
-    """The manifest in which the line has the number `line`."""
+    """The manifest that contains the line."""
     line: int
-    """From 0."""
+    """Line number in `state`, from 0."""
     code: str
     text: str
     is_removed: bool = False
-    """Whether the line was removed after `state`, in the review in which the comment was written."""
+    """Whether the review that the comment was written in shows the line as removed."""
 
 
 def read_comments(session: Session) -> list[StoredComment]:

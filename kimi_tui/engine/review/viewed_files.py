@@ -1,4 +1,4 @@
-"""Marks of viewed files, and where the last review ended, as stored in `viewed.json`."""
+"""Marks of viewed files and the checkpoints of the last review, as stored in `viewed.json`."""
 
 import json
 import logging
@@ -25,7 +25,7 @@ class ViewedFiles:
     """The state of the reviews of a session."""
 
     marks: dict[str, str] = field(default_factory=dict)
-    """The contents that were marked as viewed, by path: see `content_mark`."""
+    """Marks of the viewed files by path, from `content_mark`."""
     begun_at: int | None = None
     """The checkpoint at which the last complete review began."""
     ended_at: int | None = None
@@ -33,7 +33,7 @@ class ViewedFiles:
 
 
 def content_mark(item: PlanItem) -> str:
-    """Return what a mark applies to: it is different once the file changes again."""
+    """Return the mark for a file's change. The mark is different once the file changes again."""
     return f"{_name(item.now)} {_name(item.then)} {item.renamed_to}"
 
 

@@ -35,7 +35,7 @@ class SessionBrowser:
         self._info = info
 
     async def send_list(self, text: str) -> None:
-        """Send the sessions whose title or messages contain `text`, or all sessions if it's empty."""
+        """Send the sessions whose title or messages contain `text`. Send all sessions if `text` is empty."""
         self._sender.send(SessionList(await asyncio.to_thread(self._search, text.strip()), text))
 
     async def preview(self, session_id: str) -> None:

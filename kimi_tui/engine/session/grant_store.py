@@ -24,12 +24,12 @@ class SessionGrantStore:
         """Serializes updates, because each one extends the previous grants."""
 
     async def save_sensitive_reads(self, paths: tuple[str, ...]) -> None:
-        """Save in the session's state which secrets and files elsewhere it has read."""
+        """Save the paths of secrets and outside files that the session has read, in the session's state."""
         async with self._lock:
             await self._session.update_state(sensitive_reads=paths)
 
     async def save_for_session(self, rules: tuple[Rule, ...]) -> None:
-        """Save `rules` in the session's state, so that the user can confirm them when it is resumed."""
+        """Save `rules` in the session's state, so that the user can confirm them on resuming."""
         async with self._lock:
             known = self._session.state.grants
             added = tuple(str(rule) for rule in rules if str(rule) not in known)

@@ -140,7 +140,7 @@ class SessionHooks:
 def build_session_hooks(
     settings: Iterable[HookSettings], session: Session, wire: Wire, *, environment: ChildEnvironment
 ) -> SessionHooks:
-    """Return the configured hooks of `session`. Call it before the conversation is opened."""
+    """Return the configured hooks of `session`. Call this before the conversation is opened."""
     work_dir = session.work_dir
     configured = [
         CommandHook(HookFilter(hook.event, hook.matcher), hook.command, hook.timeout, work_dir, environment)
@@ -151,7 +151,7 @@ def build_session_hooks(
 
 
 def _to_hook_event(message: Outgoing) -> UserNotification | StopFailure | None:
-    """Return the hook event for `message`, or None if hooks don't get it."""
+    """Return the hook event for `message`, or None if `message` triggers no hooks."""
     match message:
         case Notification(type=kind, title=title, body=body, severity=severity):
             return UserNotification(

@@ -7,5 +7,5 @@ class InfoSender(Protocol):
     """Sends the session info."""
 
     def send_info(self) -> None:
-        """Send all session info. Call it after each change."""
+        """Send all session info. Call this after each change."""
         ...

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from kimi_tui.session_search.session_searcher import SessionSearcher
 
 _UPDATE_S = 0.5
-"""How long messages are indexed before the results are sent again."""
+"""Seconds of indexing before the results are sent again."""
 
 
 class MessageSearch:
-    """Sends what the index has, then what it finds after new messages are indexed."""
+    """Sends the matches in the index. Sends them again while more messages are being indexed."""
 
     def __init__(self, *, data_dir: Path, sender: EventSender) -> None:
         self._data_dir = data_dir
         self._opened_searcher: SessionSearcher | None = None
         self._sender = sender
         self._newest_text = ""
-        """A search ends when another one begins."""
+        """Text of the latest search. Searches for other texts end."""
 
     async def search(self, text: str, limit: int) -> None:
         """Send the messages that contain all terms of `text`. Raises KimiTuiError."""

@@ -70,7 +70,7 @@ class Modes:
         self._handle_change()
 
     async def set_yolo(self, enabled: bool) -> None:
-        """Turn yolo mode on or off. Off ends afk mode as well."""
+        """Turn yolo mode on or off. Turning yolo mode off also turns afk mode off."""
         self._runtime_settings.yolo = enabled
         self._runtime_settings.afk = self._runtime_settings.afk and enabled
         self._handle_change()

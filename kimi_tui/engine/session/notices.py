@@ -11,7 +11,7 @@ Severity = Literal["info", "warning", "error"]
 def build_notice(
     title: str, body: str, *, category: str = "session", source_id: str = "", severity: Severity = "info"
 ) -> Notification:
-    """Return a notice from the engine. `source_id` is the ID of the session that it's about."""
+    """Return a notice from the engine. `source_id` is the ID of the session that the notice is about."""
     return Notification(
         id=new_id(),
         category=category,

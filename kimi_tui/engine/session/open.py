@@ -1,4 +1,4 @@
-"""Opening a session: resolves, locks and reads it.
+"""Opening of a session: its selection, its lock and its conversation.
 
 Imports little, because a resumed conversation is shown before the rest of the engine is imported.
 """
@@ -25,20 +25,20 @@ from kimi_tui.wire.events import Event, StatusUpdate
 
 @frozen(kw_only=True)
 class SessionSelector:
-    """Which session to open."""
+    """Selection of the session to open."""
 
     data_dir: Path
     work_dir: Path
     session_id: str | None = None
     """Session to resume."""
     continue_last: bool = False
-    """Resume the latest session of the working directory, or create one if there is none."""
+    """Resume the latest session of the working directory. Without one, create a session."""
     fork: bool = False
     """Open a copy of the session."""
     create: bool = False
     """Create a session with `session_id` if none exists."""
     read_only: bool = False
-    """Don't copy a session of Kimi CLI, which can then only be read."""
+    """Open a session of Kimi CLI without copying it. The session can then only be read."""
 
     def resolve(self) -> Session:
         """Return the selected session, a copy of it, or a new one. Blocks. Raises SessionError."""
@@ -81,7 +81,7 @@ class SessionSelector:
         return self._copy(store, replace(theirs, work_dir=session.work_dir))
 
     def _copy(self, store: SessionStore, theirs: KimiCliSession) -> Session:
-        from kimi_tui.engine.kimi_cli.sessions import copy_session  # on demand: few need it
+        from kimi_tui.engine.kimi_cli.sessions import copy_session  # imported on demand
 
         copy_id = new_id() if self.fork else theirs.id
         try:
@@ -105,15 +105,16 @@ class OpenedSession:
         tail_sent: bool = False,
         usage: StatusUpdate | None = None,
     ) -> None:
-        """`tail_sent`: front ends have already been sent the latest turns. `usage`: of the context, to be
-        sent with the replay.
+        """`tail_sent`: whether front ends have received the latest turns.
+
+        `usage`: context usage to send with the replay.
         """
         self.session = session
         self.context = context
         self._tail_sent = tail_sent
         self._usage = usage
         self.sent_history: Sequence[Message] | None = None
-        """Conversation that front ends have already been sent, if any."""
+        """Conversation that front ends have received. None: not sent yet."""
 
     async def send_replay(self, send: Callable[[Event], None]) -> None:
         """Replay the conversation to front ends."""
@@ -130,10 +131,11 @@ class OpenedSession:
 async def open_session(
     selector: SessionSelector, *, on_preview: Callable[[Event], None] | None = None
 ) -> OpenedSession:
-    """Open the selected session. `on_preview` first gets the end of a long conversation with the usage.
+    """Open the selected session. Raises SessionError.
 
-    They are sent together, because a front end that has shown one event waits for its next frame. For the
-    same reason, the usage of a short conversation is sent with its replay. Raises SessionError.
+    `on_preview` first receives the end of a long conversation and the context usage. Both are sent together,
+    because a front end shows later events only in its next frame. For the same reason, the usage of a short
+    conversation is sent with its replay.
     """
     session = await asyncio.to_thread(selector.resolve)
     session.acquire()

@@ -12,9 +12,9 @@ from kimi_tui.wire.events import StepRetry
 
 
 async def save_partial_response(session: Session, context: Context) -> None:
-    """Append a partial response that is in the recording but not in the journal, as an interrupt does.
+    """Append a partial response that is in the recording but not in the journal, as after an interrupt.
 
-    The journal gets a step when it's complete. The recording lags half a second behind the stream.
+    The journal gets a step once the step is complete. The recording is up to 0.5 s behind the stream.
     """
     newest = context.checkpoints[-1] if context.checkpoints else None
     if newest is None or newest.kind != "step" or context.messages_since_checkpoint:

@@ -1,4 +1,4 @@
-"""Notes for the model about what the user did outside the conversation."""
+"""Notes for the model about the user's actions outside the conversation."""
 
 from kimi_tui.soul.reminders import AddNote
 

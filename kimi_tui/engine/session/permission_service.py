@@ -122,7 +122,7 @@ class PermissionService:
             await self._apply(old, new_rule)
 
     async def confirm_grants(self, *, keep: bool, only: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        """Put grants of an earlier run into effect, or revoke them. Return them. Raises KimiTuiError."""
+        """Apply or revoke grants of an earlier run. Return these grants. Raises KimiTuiError."""
         async with self._lock:
             grants = [text for text in self._unconfirmed_grants() if only is None or text in only]
             if keep:
@@ -160,7 +160,10 @@ class PermissionService:
         await self._session.update_state(grants=tuple(kept), grant_dates=dates)
 
     async def _apply(self, old: PermissionRule, new_rule: str | None) -> None:
-        """Apply the change of a rule to the rules in effect, unless another source still contains it."""
+        """Apply the change of a rule to the rules in effect.
+
+        The old rule stays if another source contains it.
+        """
         rules = self._holder.rules
         still_listed = {
             rule.rule

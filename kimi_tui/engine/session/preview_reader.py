@@ -22,7 +22,7 @@ _MAX_LINE_BYTES = 1_000_000
 
 
 def read_messages(file: Path) -> Iterator[Message]:
-    """Yield the messages of the user and the model in a journal; none if it can't be read."""
+    """Yield the messages of the user and the model in a journal; none if the journal can't be read."""
     return (record for record in _read_records(file) if isinstance(record, Message))
 
 

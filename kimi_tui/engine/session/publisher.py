@@ -42,7 +42,7 @@ class SessionPublisher:
         problems: Sequence[KimiTuiError] = (),
         sent_history: Sequence[Message] | None = None,
     ) -> None:
-        """`sent_history` is the conversation that front ends have already been sent."""
+        """`sent_history` is the conversation that front ends have already received."""
         self._sender = sender
         self._session = session
         self._context = context
@@ -57,7 +57,7 @@ class SessionPublisher:
         context.on_file_rewritten = self._on_directory_recreated
 
     def send_info(self) -> None:
-        """Send all session info. Call it after each change."""
+        """Send all session info. Call this after each change."""
         llm = self._runtime_settings.llm
         self._sender.send(
             SessionInfo(
@@ -89,7 +89,7 @@ class SessionPublisher:
         await send_replay(self._sender.send, self._session, self._context, replace_previous=replace_previous)
 
     async def send_initial_replay(self) -> None:
-        """Replay the conversation unless front ends have already been sent it."""
+        """Replay the conversation unless front ends have already received it."""
         if self._sent_history is None:
             await self.send_replay()
         elif self._sent_history is not self._context.history:  # an interrupted revert was recovered since

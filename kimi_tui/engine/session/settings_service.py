@@ -30,7 +30,7 @@ class SettingsService:
         self._change_lock = asyncio.Lock()
 
     async def send_list(self) -> None:
-        """Send the settings. Raises ConfigError if they can't be read."""
+        """Send the settings. Raises ConfigError if a config file can't be read."""
         self._sender.send(await asyncio.to_thread(self._build_list))
 
     async def change(self, command: ChangeSetting) -> None:

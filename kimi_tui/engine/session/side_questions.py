@@ -1,4 +1,4 @@
-"""Side questions: answered from the conversation while it continues, without becoming part of it."""
+"""Side questions: answered from the conversation while turns continue, and not added to the conversation."""
 
 import asyncio
 import logging
@@ -68,7 +68,7 @@ class SideQuestions:
         return SlashCommand("btw", "Ask a side question: /btw QUESTION", self.ask)
 
     async def ask(self, question: str) -> None:
-        """Queue `question`. Raises UsageError if it's empty."""
+        """Queue `question`. Raises UsageError if `question` is empty."""
         if not question.strip():
             raise UsageError("/btw requires a question.", hint="Type /btw QUESTION.")
         begin = BtwBegin(new_id(), question)

@@ -19,16 +19,14 @@ class SessionTitle:
         """Whether the session has a title or one was suggested."""
 
     def suggest(self, user_input: UserInput) -> str:
-        """Return a title for a session whose first prompt is `user_input`, or an empty string if it has
-        one.
-        """
+        """Return a title made from the first prompt `user_input`; empty if the session already has one."""
         named = self._is_named or bool(self._session.state.title)
         title = "" if named else sanitize_line(text_of(user_input))[:TITLE_LENGTH]
         self._is_named = self._is_named or bool(title)
         return title
 
     async def set(self, title: str) -> None:
-        """Save the title. Raises KimiTuiError if it's empty."""
+        """Save the user's title. Raises KimiTuiError if `title` is empty."""
         title = sanitize_line(title)
         if not title:
             raise KimiTuiError("The title is empty.", hint="Type /title NAME.")
@@ -42,7 +40,10 @@ class SessionTitle:
         return bool(state.title) and state.title_source != "prompt"
 
     async def replace_provisional(self, title: str) -> bool:
-        """Save the model's title and return True, unless the user has set one. Raises SessionError."""
+        """Save the model's title and return True. Raises SessionError.
+
+        Return False if `title` is empty or the user has set a title.
+        """
         title = _clean_generated_title(title)
         if not title or self.is_final:
             return False

@@ -24,9 +24,9 @@ from kimi_tui.wire.events import TurnEnd
 logger = logging.getLogger(__name__)
 
 _MAX_ATTEMPTS = 2
-"""Turns after which a title is requested, if the request fails."""
+"""Maximum number of requests. A failed request is repeated after the next finished turn."""
 _MAX_RESPONSE_CHARACTERS = 200
-"""Length at which the response is cut off: the model isn't writing a title, and the output costs money."""
+"""Length in characters at which a response is cut off. Longer output isn't a title, and costs money."""
 
 
 class _ResponseTooLong(Exception):
@@ -34,7 +34,7 @@ class _ResponseTooLong(Exception):
 
 
 class TitleGenerator:
-    """Requests a title from the session's model. Turns don't wait for it, and its failure is only logged."""
+    """Requests a title from the session's model. Turns don't wait for the title. Failures are only logged."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class TitleGenerator:
         subscription.close()
 
     async def _generate(self) -> bool:
-        """Request a title and save it. Return whether the session then has one, maybe the user's."""
+        """Request a title and save it. Return whether the session has a title from the model or the user."""
         if self._title.is_final:
             return True
         try:

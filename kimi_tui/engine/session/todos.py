@@ -13,7 +13,7 @@ from kimi_tui.wire.events import TodoUpdate
 
 
 class SessionTodos:
-    """Todo list of one session. Methods that change it raise SessionError if it can't be saved."""
+    """Todo list of one session. Methods that change the list raise SessionError if it can't be saved."""
 
     def __init__(self, session: Session, context: Context, sender: EventSender) -> None:
         self._session = session
@@ -40,7 +40,7 @@ class SessionTodos:
         self._sender.send(TodoUpdate(items))
 
     async def at_checkpoint(self, checkpoint_id: int) -> tuple[TodoItem, ...]:
-        """Return the items at a checkpoint, or the current items if those are unknown."""
+        """Return the items at a checkpoint, or the current items if the checkpoint's are unknown."""
         try:
             items = await asyncio.to_thread(self._log.items_at, checkpoint_id)
         except OSError:

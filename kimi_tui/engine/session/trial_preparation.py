@@ -1,4 +1,4 @@
-"""Preparation of the commands that run before they are allowed, while the session waits."""
+"""Preparation for commands that run before the user allows them."""
 
 import asyncio
 import logging
@@ -11,24 +11,24 @@ from kimi_tui.tools.shell.trial_runs import TrialRuns
 logger = logging.getLogger(__name__)
 
 _DELAY_S = 1.0
-"""Delay in seconds before the preparation begins, after the first frame; a turn ends it."""
+"""Seconds before the preparation begins, to let the first frame come first. A turn ends the delay."""
 _SLICE_S = 0.003
-"""Duration of a slice of work in seconds: a key that is pressed meanwhile waits no longer."""
+"""Duration of a slice of work in seconds, and so the longest time that a pressed key waits."""
 _IDLE_PAUSE_S = 0.03
 _TURN_PAUSE_S = 0.003
-"""Pause between two slices in seconds while the model responds: its first command may follow soon."""
+"""Pause between two slices in seconds during a turn. It is short, because a command may follow soon."""
 
 
 class TrialPreparation:
-    """Prepares a session's first command, in short slices: after the first frame, or with the first request.
+    """Prepares a session's first command in short slices.
 
-    In a large project, the first command would otherwise wait for the search of files with secrets.
+    Otherwise, the first command in a large project would wait for the search for files with secrets.
     """
 
     def __init__(
         self, trial_runs: TrialRuns, *, turns: TurnQueue, runtime_settings: RuntimeSettings, runs_first: bool
     ) -> None:
-        """Create it. `runs_first`: whether commands run before they are allowed."""
+        """`runs_first`: whether commands run before the user allows them."""
         self._trial_runs = trial_runs
         self._turns = turns
         self._runtime_settings = runtime_settings

@@ -47,7 +47,7 @@ class TurnQueue:
         self.first_turn_began = asyncio.Event()
         self._turn: _Turn | None = None
         self._canceled_prompts: set[str] = set()
-        """Prompts whose turns end when they begin."""
+        """Prompts whose turns are canceled as soon as they begin."""
 
     @property
     def is_running(self) -> bool:
@@ -73,9 +73,10 @@ class TurnQueue:
         steerable: bool = True,
         prompt_id: str | None = None,
     ) -> None:
-        """Queue a turn for `user_input`, to run in `group` after the turns before it.
+        """Queue a turn for `user_input`. The turn runs in `group` after all earlier turns.
 
-        `work` runs instead of sending the input to the soul. `steerable`: whether steering input reaches it.
+        `work` runs instead of sending the input to the soul. `steerable`: whether the turn gets steering
+        input.
         """
         self._queue.append(_Turn(user_input, work, steerable, prompt_id))
         self._start_next(group)
@@ -95,7 +96,10 @@ class TurnQueue:
             self._canceled_prompts.add(prompt_id)
 
     async def stop(self) -> None:
-        """Cancel the running turn and the queued ones. Their prompts are kept."""
+        """Cancel the running turn and the queued turns.
+
+        Each queued turn begins first, so that its prompt is kept.
+        """
         while (running := self._running) is not None:
             self.interrupt()
             await asyncio.wait([running])

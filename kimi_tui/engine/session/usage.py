@@ -28,7 +28,7 @@ class SessionUsage:
         )
         """Usage of the session, earlier runs included."""
         self._last_saved = state.usage
-        """Usage at the last attempt to save it."""
+        """Usage that was last saved, or that couldn't be saved."""
 
     async def save_until_closed(self, subscription: Subscription) -> None:
         """Save the usage after each batch of events until the Wire closes."""

@@ -92,7 +92,7 @@ class UserShell:
     ) -> None:
         """`files` attributes the changes of commands to the user.
 
-        `notes` gets a note for the model about each command that has ended; None if the model isn't told.
+        `notes` receives a note for the model about each command that has ended. None: no notes.
         """
         self._home = work_dir
         self._work_dir = work_dir
@@ -105,7 +105,7 @@ class UserShell:
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def run(self, command: RunShell) -> None:
-        """Run a command until it exits. Raises KimiTuiError if it can't be started."""
+        """Run a command until it exits. Raises KimiTuiError if the command can't be started."""
         if self._running and command.on_terminal:
             raise KimiTuiError("Another command is running.", hint="Stop it, or wait until it exits.")
         task = asyncio.ensure_future(self._run(command))
@@ -121,7 +121,7 @@ class UserShell:
             del self._running[command.id]
 
     def stop(self) -> bool:
-        """Stop all running commands. Return whether there were any."""
+        """Stop all running commands. Return whether any command was running."""
         for task in self._running.values():
             task.cancel()
         return bool(self._running)

@@ -1,4 +1,4 @@
-"""The slash commands /afk and /add-dir, which widen what the agent may do."""
+"""The slash commands /afk and /add-dir, which extend the agent's permissions."""
 
 import asyncio
 from pathlib import Path

@@ -29,7 +29,7 @@ _USAGE = msg(
 
 
 class _Parser(argparse.ArgumentParser):
-    """Raises UsageError instead of leaving the program."""
+    """Raises UsageError instead of exiting the program."""
 
     def error(self, message: str) -> NoReturn:
         """Raise the error."""

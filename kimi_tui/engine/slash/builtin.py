@@ -10,7 +10,7 @@ from kimi_tui.soul.soul import Soul
 
 
 class BuiltinCommands:
-    """Runs the commands. When one returns, it is complete and front ends have been sent its outcome."""
+    """Runs the built-in commands. When a command returns, front ends have received its outcome."""
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ def context_command(
     trigger: CompactionTrigger,
     sender: EventSender,
 ) -> SlashCommand:
-    """Return the command that shows what uses the context window."""
+    """Return the command that shows the use of the context window by part."""
 
     async def run(_: str) -> None:
         token_count = context.token_count_with_pending if context.token_count else 0

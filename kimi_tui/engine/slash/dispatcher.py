@@ -20,7 +20,7 @@ from kimi_tui.wire.event_sender import EventSender
 
 
 class SlashDispatcher:
-    """Runs slash commands. Those that take a turn are queued."""
+    """Runs slash commands. Commands that take a turn are queued."""
 
     def __init__(self, registry: SlashRegistry, *, turns: TurnQueue, soul: Soul, sender: EventSender) -> None:
         self.registry = registry
@@ -31,9 +31,10 @@ class SlashDispatcher:
     async def run(
         self, line: str, group: asyncio.TaskGroup, *, prompt_id: str | None = None
     ) -> TimelineCommand | None:
-        """Run the command in `line` (without its slash). If it takes a turn, the turn runs in `group`.
+        """Run the command in `line` (without the slash). Raises KimiTuiError.
 
-        If the line means a command of the Wire, return that instead. Raises KimiTuiError.
+        If the command takes a turn, the turn runs in `group`. If `line` stands for a timeline command of the
+        Wire, return that command and run nothing.
         """
         found = self.registry.find(line)
         if found is None:

@@ -39,7 +39,7 @@ class FlowRunner:
         return SlashCommand(f"{FLOW_PREFIX}{skill.name}", skill.description, run, takes_turn=True)
 
     async def _run(self, flow: Flow) -> None:
-        """Run the nodes from begin to end. Raises what a turn raises, and MaxStepsReached in a loop."""
+        """Run the nodes from begin to end. Raises the errors of turns, and MaxStepsReached."""
         node = flow.edges[flow.begin][0].target
         prompt = flow.prompt(node) if node != flow.end else ""
         for _ in range(self._max_nodes):

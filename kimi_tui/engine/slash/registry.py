@@ -18,7 +18,7 @@ class SlashCommand:
     run: Callable[[str], Awaitable[None]]
     aliases: tuple[str, ...] = ()
     takes_turn: bool = False
-    """Whether it runs as a turn: after queued turns, and so that it can be interrupted."""
+    """Whether the command runs as a turn: after queued turns, and interruptible."""
     argument: str = ""
 
     @property
@@ -29,8 +29,9 @@ class SlashCommand:
 
 @frozen
 class PromptCommand:
-    """Command that sends a prompt to the model. `prompt` builds it from the argument, the text after the
-    name.
+    """Command that sends a prompt to the model.
+
+    `prompt` builds the prompt from the argument, the text after the name.
     """
 
     name: str
@@ -56,8 +57,9 @@ class PromptCommand:
 
 @frozen
 class TimelineSlashCommand:
-    """Command that is another way to write a command of the Wire. `parse` builds that from the argument, or
-    raises UsageError.
+    """Command that stands for a timeline command of the Wire.
+
+    `parse` builds the timeline command from the argument, or raises UsageError.
     """
 
     name: str

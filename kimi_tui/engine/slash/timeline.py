@@ -84,10 +84,9 @@ def _parse_redo(argument: str) -> TimelineCommand:
 
 
 def _take_choices(argument: str) -> tuple[list[str], tuple[FileChoice, ...], tuple[str, ...] | None]:
-    """Split an argument into its values without `--choose`, `--hunks` and `--only`, the choices in the
-    first two, and the files of the last one; None for those that the plan selects.
+    """Return an argument's other words, the choices in `--choose` and `--hunks`, and the files in `--only`.
 
-    Raises UsageError.
+    The files are None without `--only`: the plan selects them. Raises UsageError.
     """
     try:
         words = shlex.split(argument)
@@ -257,7 +256,7 @@ _READ_ONLY = ("checkpoints", "branches", "diff", "review", "why")
 
 
 def timeline_slash_commands(lists: TimelineLists, *, read_only: bool = False) -> tuple[AnyCommand, ...]:
-    """Return the commands of the timeline; if `read_only`, only those that change nothing."""
+    """Return the commands of the timeline; if `read_only`, only those that don't change anything."""
 
     async def list_checkpoints(_: str) -> None:
         await lists.list_checkpoints()

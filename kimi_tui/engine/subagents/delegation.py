@@ -214,10 +214,7 @@ class AgentDelegation:
         sender: EventSender,
         author: ChangeAuthor,
     ) -> SubagentReport:
-        """Run the sub-agent until its report.
-
-        Raises: CancelledError only.
-        """
+        """Run the sub-agent until its report. Raises CancelledError only."""
         services = self._services
         run = SubagentRun(
             record,
@@ -241,7 +238,7 @@ class AgentDelegation:
             services.running.discard(record.id)
 
     def _nested_delegation(self, spec: ResolvedAgentSpec, sender: EventSender) -> SubagentRunner | None:
-        """Return the delegation for a sub-agent; None unless its own spec names sub-agents."""
+        """Return the delegation for a sub-agent; None if its own spec names no sub-agents or at MAX_DEPTH."""
         if not spec.declares_subagents or self._depth + 1 >= MAX_DEPTH:
             return None
         return AgentDelegation(spec.subagents, services=self._services, sender=sender, depth=self._depth + 1)

@@ -18,12 +18,13 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.fragments import merge_fragments
 
 _FLUSH_DELAY_S = 0.05
-"""Seconds that fragments are buffered, so that several of them become one event."""
+"""Seconds for which fragments are buffered, so that several become one event."""
 
 
 class SubagentEventForwarder:
-    """Wraps a sub-agent's events in `SubagentEvent` and merges fragments. The session's usage is sent
-    unwrapped.
+    """Wraps a sub-agent's events in `SubagentEvent` and merges fragments.
+
+    The session's usage is sent unwrapped.
     """
 
     def __init__(self, sender: EventSender, *, agent_id: str, kind: str, call_id: str | None) -> None:

@@ -52,9 +52,9 @@ class ToolProvider(Protocol):
         model: RuntimeSettings,
         excluded: Sequence[str] = (),
     ) -> Callable[[], None]:
-        """Register tools that ask `approval` with `toolset`, for an agent that uses `model`.
+        """Register tools with `toolset`, for an agent that uses `model`.
 
-        Return a function that unregisters them.
+        The tools request permission from `approval`. Return a function that unregisters them.
         """
         ...
 
@@ -97,7 +97,7 @@ class SubagentInstance:
     todos: "SubagentTodos"
     unregister_callbacks: Sequence[Callable[[], None]]
     workspace: IsolatedWorkspace | None = None
-    """Its own workspace; None if it works in the working directory."""
+    """The sub-agent's own workspace. None: the working directory."""
 
     async def close(self, prompt: str) -> None:
         """Release the sub-agent's workspace, tools, call ids and conversation. `prompt` is its task."""
@@ -127,11 +127,10 @@ class SubagentFactory:
         sender: EventSender,
         delegation: Callable[[ResolvedAgentSpec], SubagentRunner | None],
     ) -> SubagentInstance:
-        """Build the sub-agent of `record`, with its conversation so far.
+        """Build the sub-agent of `record`, with its conversation so far. Raises KimiTuiError.
 
-        `delegation` returns what the sub-agent may delegate in turn, unless it has a workspace of its own.
-
-        Raises: KimiTuiError.
+        `delegation` returns the runner of nested sub-agents. A sub-agent with its own workspace can't
+        delegate.
         """
         spec = await asyncio.to_thread(load_agent_spec, subagent.path, known_tools=BUILTIN_TOOLS)
         if spec.isolation == "none":

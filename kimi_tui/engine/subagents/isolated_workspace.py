@@ -1,4 +1,4 @@
-"""Workspace of one sub-agent. When it ends, its changes are adopted into the working directory."""
+"""Workspaces of sub-agents. When a sub-agent ends, its changes are adopted into the working directory."""
 
 import asyncio
 import logging
@@ -60,11 +60,11 @@ class WorkspaceReport:
 
     adopted: tuple[str, ...] = ()
     conflicts: Mapping[str, str]
-    """Paths that were left alone, each with the reason and where its version is."""
+    """Paths that weren't changed, with the reason and the location of the sub-agent's version."""
     attempt: int | None = None
-    """The attempt that keeps the changes; None if all were adopted."""
+    """Number of the attempt that keeps the changes; None if all changes were adopted."""
     problem: str = ""
-    """Why nothing could be adopted."""
+    """The reason why no changes could be adopted."""
 
     def describe(self) -> str:
         """Return the message for the parent agent."""
@@ -98,7 +98,7 @@ class WorkspaceReport:
 
 
 class IsolatedWorkspace:
-    """An open workspace. `close` discards what wasn't adopted or kept."""
+    """An open workspace of one sub-agent."""
 
     def __init__(
         self,
@@ -115,12 +115,12 @@ class IsolatedWorkspace:
         self._resources = resources
         self._is_finished = False
         self.dependencies = services.build_dependencies(view, scope)
-        """What tools need to work in it."""
+        """Dependencies of tools that work in the workspace."""
 
     async def adopt(self, author: ChangeAuthor, prompt: str) -> WorkspaceReport:
         """Merge the changes into the working directory, as changes by `author`. Raises CancelledError only.
 
-        Conflicts are kept as an attempt with that `prompt`, also if it is canceled.
+        Conflicts are kept as an attempt with `prompt`. If canceled, the merge still completes.
         """
         self._is_finished = True
         return await run_shielded(self._services.adopt(self._view, self._state, author, prompt))
@@ -135,7 +135,7 @@ class IsolatedWorkspace:
 
 
 class IsolatedWorkspaces:
-    """Opens workspaces for the sub-agents of a session, and adopts what they changed."""
+    """Opens workspaces for the sub-agents of a session, and adopts their changes."""
 
     def __init__(
         self,
@@ -166,10 +166,10 @@ class IsolatedWorkspaces:
         self._runtime_settings = runtime_settings
         self._sender = sender
         self._adopting = asyncio.Lock()
-        """Sub-agents that end at the same time are adopted one after another."""
+        """Serializes adoptions, because several sub-agents may end at the same time."""
 
     async def open(self) -> IsolatedWorkspace:
-        """Open a workspace with the current files. Raises KimiTuiError if there can't be one."""
+        """Open a workspace with the current files. Raises KimiTuiError if it can't be opened."""
         if not self._files.is_enabled:
             raise KimiTuiError(
                 "A sub-agent with `isolation: workspace` needs file snapshots.",
@@ -201,7 +201,7 @@ class IsolatedWorkspaces:
         created_files = CreatedFiles()
         commands = IsolatedCommands(view, self._workspaces, self._shell, scope, self._output_folder)
         trial_runs = TrialRuns(self._workspaces, self._shell, scope, commands, self._bounds, created_files)
-        trial_runs.is_unavailable = True  # its effects would be seen only when the agent ends
+        trial_runs.is_unavailable = True  # the effects would be visible only after the agent ends
         return {
             PathScope: scope,
             Editor: NO_EDITOR,
@@ -213,7 +213,7 @@ class IsolatedWorkspaces:
     async def adopt(
         self, view: LastingView, state: str, author: ChangeAuthor, prompt: str
     ) -> WorkspaceReport:
-        """Merge what changed in a view since `state` into the working directory."""
+        """Merge a view's changes since `state` into the working directory. The report has any error."""
         from kimi_tui.engine.files.change_adoption import adopt_changes
         from kimi_tui.history.snapshots.planning.adoption import AdoptedChanges
 
@@ -252,7 +252,7 @@ class IsolatedWorkspaces:
             )
 
     async def keep(self, view: LastingView, state: str, prompt: str) -> None:
-        """Keep what changed in a view since `state` as an attempt, if anything did. Errors are logged."""
+        """Keep a view's changes since `state` as an attempt, unless nothing changed. Errors are logged."""
         view.close()
         async with self._adopting:
             try:
@@ -265,7 +265,7 @@ class IsolatedWorkspaces:
     async def _read(
         self, view: LastingView, state: str
     ) -> tuple[list[ChangedPath], Changes, Changes, tuple[int, int]]:
-        """Return the changed paths, the new entries, the old ones, and the line counts."""
+        """Return the changed paths, the new entries, the old entries, and (added, removed) line counts."""
         from kimi_tui.engine.attempts.attempt_changes import read_attempt_changes
 
         changed = await run_in_thread_shielded(view.read_changes)
@@ -289,7 +289,10 @@ class IsolatedWorkspaces:
         *,
         left: Collection[str],
     ) -> int:
-        """Keep changes as an attempt, and tell the user which files were `left` alone. Raises OSError."""
+        """Keep changes as an attempt, and return its number. A notice names the files `left` unchanged.
+
+        Raises OSError.
+        """
         checkpoints = self._context.checkpoints
         attempt = Attempt(
             number=0,
@@ -319,7 +322,7 @@ class IsolatedWorkspaces:
         return number
 
     async def _save_versions(self, left: Mapping[str, str], changed: list[ChangedPath]) -> dict[str, str]:
-        """Save the workspace's versions of files, and add their paths to the reasons."""
+        """Save the sub-agent's versions of the files in `left`, and add the saved paths to the reasons."""
         to_history_path = HistoryPaths(self._scope).path_of
         sources = {to_history_path(each.path): each.source for each in changed if each.source}
         described = {}
@@ -335,7 +338,10 @@ class IsolatedWorkspaces:
         return described
 
     def _save_version(self, source: str) -> str:
-        """Copy a regular file to the session's output, and return its path; empty if it isn't one."""
+        """Copy a file to the session's output and return the copy's path.
+
+        Return an empty string unless it is a regular file of at most _MAX_SAVED_BYTES.
+        """
         info = os.lstat(source)
         if not stat.S_ISREG(info.st_mode) or info.st_size > _MAX_SAVED_BYTES:
             return ""

@@ -19,20 +19,21 @@ class DelegationRefused(KimiTuiError):
 
 @frozen
 class SubagentReport:
-    """How a task ended."""
+    """Result of a sub-agent's task."""
 
     record: SubagentRecord
     status: Literal["done", "failed", "timed_out"]
     response: str
     """The sub-agent's last response."""
     problem: str = ""
-    """Why the task isn't done."""
+    """Why the task isn't done; empty if it is done."""
     workspace: WorkspaceReport | None = None
-    """How its changes were adopted; None if it worked in the working directory."""
+    """Result of adopting the sub-agent's changes. None: it worked in the working directory."""
 
     def describe(self, tool: str) -> str:
-        """Return the message for the parent agent, without the response. `tool` is its name of the Task
-        tool.
+        """Return the message for the parent agent, without the response.
+
+        `tool` is the name that the parent agent uses for the Task tool.
         """
         resume_call = f'{tool}(resume="{self.record.id}")'
         name = f"Sub-agent {self.record.id} ({self.record.kind})"
@@ -45,7 +46,7 @@ class SubagentReport:
 
     @property
     def workspace_brief(self) -> str:
-        """A few words for the user about its changes, after a comma."""
+        """A few words for the user about the adopted changes, after a comma; empty without a workspace."""
         return f", {self.workspace.brief}" if self.workspace is not None else ""
 
 

@@ -1,6 +1,4 @@
-"""Sub-agents on disk: `subagents/ID/` in the session directory, with a conversation and a `state.json`
-each.
-"""
+"""Sub-agents on disk: `subagents/ID/` in the session directory, with `context.jsonl` and `state.json`."""
 
 import json
 import logging
@@ -75,7 +73,7 @@ class SubagentStore:
         return self._folder / agent_id / "context.jsonl"
 
     def find(self, agent_id: str) -> SubagentRecord | None:
-        """Return the sub-agent with that id, or None if it doesn't exist or can't be read."""
+        """Return the sub-agent `agent_id`, or None if it doesn't exist or can't be read."""
         if not is_subagent_id(agent_id):
             return None
         try:
@@ -85,10 +83,7 @@ class SubagentStore:
             return None
 
     def write(self, record: SubagentRecord) -> None:
-        """Save `record`.
-
-        Raises: OSError.
-        """
+        """Save `record`. Raises OSError."""
         record = replace(record, updated=time.time())
         text = json.dumps(to_jsonable(record), ensure_ascii=False, indent=2)
         write_private_atomic(self._folder / record.id / "state.json", f"{text}\n")

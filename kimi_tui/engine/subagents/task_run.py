@@ -42,7 +42,7 @@ class SubagentRun:
         hooks: HookDispatcher,
         author: ChangeAuthor,
     ) -> None:
-        """Create the run. `author` is the call that starts it, as the author of adopted changes."""
+        """`author` is the call that starts the run. It becomes the author of adopted changes."""
         self._record = record
         self._prompt = prompt
         self._spec = spec
@@ -61,10 +61,7 @@ class SubagentRun:
         delegation: Callable[[ResolvedAgentSpec], SubagentRunner | None],
         slot: asyncio.Semaphore | None,
     ) -> SubagentReport:
-        """Run the task, after waiting for `slot` if there is one.
-
-        Raises: CancelledError only.
-        """
+        """Run the task, after waiting for `slot` unless it's None. Raises CancelledError only."""
         status: SubagentStatus = "interrupted"
         problem = "it was stopped"
         try:

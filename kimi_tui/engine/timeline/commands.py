@@ -58,12 +58,12 @@ class TimelineCommands:
     async def build_patch(self, before: int, after: int | None) -> "Patch":
         """Return a Git patch of the file changes between two checkpoints, or between one and now.
 
-        Raises: KimiTuiError.
+        Raises KimiTuiError.
         """
         return await build_patch(self._context, self._files, before, after)
 
     async def list_checkpoints(self) -> None:
-        """Send a notice that lists the current branch, newest first, and then what isn't covered."""
+        """Send a notice that lists the current branch, newest first, and then the uncovered files."""
         tree = await self._context.tree()
         names = self._session.state.names
         # Only the next checkpoint records this summary; until then it belongs to the newest one.
@@ -94,7 +94,7 @@ class TimelineCommands:
         self._sender.send(comparison)
 
     async def write_patch(self, command: WritePatch) -> None:
-        """Write a patch, and send where it is."""
+        """Write a patch, and send its path."""
         session = self._session
         written = await write_patch(self._context, self._files, command, work_dir=session.work_dir)
         if written is None:
@@ -123,7 +123,7 @@ class TimelineCommands:
         self._send_notice(title, "")
 
     async def fork(self, to: int | None) -> None:
-        """Fork the conversation before a checkpoint, or all of it, into a new session."""
+        """Fork the conversation before checkpoint `to` into a new session. None: the whole conversation."""
         node = find_checkpoint(await self._context.tree(), to) if to is not None else None
         todos = self._todos.items if to is None else await self._todos.at_checkpoint(to)
         copy = await fork_session(self._store, self._session, self._context, node, todos)

@@ -26,9 +26,9 @@ _CHANGE_KINDS: dict[str, Literal["added", "removed", "changed"]] = {"recreate": 
 async def compare_checkpoints(
     context: Context, files: SessionFiles, before: int, after: int | None, *, shown_plans: ShownPlans
 ) -> Comparison:
-    """Return how the files differ. Diffs after the first `MAX_DIFFS` can be read from `shown_plans`.
+    """Return the differences between files. Diffs after the first `MAX_DIFFS` can be read from `shown_plans`.
 
-    Raises: KimiTuiError if a checkpoint doesn't exist. SessionError.
+    Raises KimiTuiError if a checkpoint doesn't exist, and SessionError.
     """
     states = resolve_states(await context.tree(), before, after)
     if isinstance(states, Comparison):
@@ -42,9 +42,9 @@ async def compare_checkpoints(
 
 
 def resolve_states(tree: CheckpointTree, before: int, after: int | None) -> list[str] | Comparison:
-    """Return the file states at the checkpoints, or a comparison whose note says why one is unknown.
+    """Return the file states at the checkpoints. If a state is unknown, return a comparison with the reason.
 
-    Raises: KimiTuiError if a checkpoint doesn't exist.
+    Raises KimiTuiError if a checkpoint doesn't exist.
     """
     states = [find_checkpoint(tree, number).files for number in (before, after) if number is not None]
     reason = next(filter(None, map(unavailable_reason, states)), "")
@@ -52,16 +52,16 @@ def resolve_states(tree: CheckpointTree, before: int, after: int | None) -> list
 
 
 def _find_differences(history: "FileHistory", states: list[str]) -> "tuple[Plan, str]":
-    """Return what leads from the first state to the second one or to now, and what isn't covered."""
+    """Return the differences from the first state to the second or current one, and a note on coverage."""
     if len(states) > 1:
         return find_differences(history, *states), ""
     return find_differences(history, states[0], history.capture().manifest), describe_coverage(history)
 
 
 def find_differences(history: "FileHistory", old: str, new: str) -> "Plan":
-    """Return what leads from one state to another.
+    """Return the differences from the state `old` to `new`.
 
-    Raises: KimiTuiError if one of the states is no longer stored.
+    Raises KimiTuiError if a state is no longer stored.
     """
     return Plan(new, old, tuple(history.difference(old, new)))
 
@@ -76,10 +76,11 @@ def build_comparison(
     shown: str = "",
     n_diffs: int | None = MAX_DIFFS,
 ) -> Comparison:
-    """Return the differences as front ends see them.
+    """Return the differences in the form that front ends show.
 
-    Without `n_diffs`, all files have their diffs. `shown` is the id from which the other ones can be read;
-    without it, those files have the reason why they lack one.
+    Only the first `n_diffs` files have diffs; None: all files. `shown` is the ID of the shown plan from which
+    the other diffs can be read. If `shown` is empty, the other files have the reason why their diff is
+    missing.
     """
     return Comparison(
         before,
@@ -104,15 +105,15 @@ def compare_states(
     *,
     n_diffs: int | None = MAX_DIFFS,
 ) -> Comparison:
-    """Return how the files differ between two states; see `build_comparison`.
+    """Return the differences between two states in the form that front ends show. See `build_comparison`.
 
-    Raises: KimiTuiError if one of the states is no longer stored.
+    Raises KimiTuiError if a state is no longer stored.
     """
     return build_comparison(history, before, after, find_differences(history, old, new), n_diffs=n_diffs)
 
 
 def find_changed_items(history: "FileHistory", before: Changes, after: Changes) -> list[PlanItem]:
-    """Return how entries of the same paths differ. Their contents must be stored."""
+    """Return the differences between entries of the same paths. The entries' contents must be stored."""
     from kimi_tui.history.snapshots.planning.planner import count_changed_lines, text_of
 
     items = []
@@ -128,7 +129,7 @@ def find_changed_items(history: "FileHistory", before: Changes, after: Changes) 
 def compare_items(
     history: "FileHistory", items: Sequence[PlanItem], *, n_diffs: int | None = MAX_DIFFS
 ) -> tuple[ComparedFile, ...]:
-    """Return items as front ends see them. Those after the first `n_diffs` have diffs only on request."""
+    """Return items in the form that front ends show. After the first `n_diffs`, diffs are sent on request."""
     return tuple(
         _build_compared_file(
             history, item, has_diff=n_diffs is None or number < n_diffs, is_on_request=n_diffs is not None

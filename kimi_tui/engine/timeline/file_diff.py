@@ -1,4 +1,4 @@
-"""Diffs of the files in plans and comparisons, or the reason why a file has none."""
+"""Diffs of the files in plans and comparisons. A file without a diff has a reason instead."""
 
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,11 @@ MAX_DIFFS = 100
 """Maximum number of diffs in a plan or comparison."""
 DIFF_ON_REQUEST = msg("The diff isn't shown yet: there are many or large files.")
 _MAX_DIFF_CHARACTERS = 100_000
-"""Maximum total size of the two texts of a diff."""
+"""Maximum total number of characters in the two texts of a diff."""
 
 
 def build_diff(history: "FileHistory", item: PlanItem) -> tuple[DiffBlock | None, str]:
-    """Return the diff of a file; or None and why it can't be shown."""
+    """Return the diff of a file, or None and the reason why the file has no diff."""
     if item.action == "rename":
         return None, _describe_rename(item)
     if (reason := _describe_other_change(item.now, item.then)) is not None:
@@ -42,7 +42,10 @@ def _describe_rename(item: PlanItem) -> str:
 
 
 def _describe_other_change(now: Entry | None, then: Entry | None) -> str | None:
-    """Return what changes if it isn't the content of a file, empty if the action shows it; else None."""
+    """Return a description of a change that isn't shown by a diff; None if a diff shows the change.
+
+    The description is empty if the action says everything.
+    """
     entries = [entry for entry in (now, then) if entry is not None]
     kinds = {entry.kind for entry in entries}
     if now is not None and then is not None and now[0::3] == then[0::3] and now.mode != then.mode:

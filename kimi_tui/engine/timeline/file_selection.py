@@ -12,12 +12,12 @@ from kimi_tui.wire.timeline import FileChoice
 
 @frozen
 class FileSelection:
-    """What a command changes, by the paths that a plan shows. Slashes at their end don't matter."""
+    """The files that a command changes, by the paths that a plan shows. Trailing slashes are ignored."""
 
     paths: frozenset[str] | None
-    """The files to change; None for those that the plan selects."""
+    """The files to change. None: the files that the plan selects."""
     choices: dict[str, FileChoice]
-    """Decisions about single files, which apply whether or not they are in `paths`."""
+    """Decisions about single files by path. They apply even if a file isn't in `paths`."""
 
     @staticmethod
     def of(command: Revert | Undo | Redo | SwitchBranch | AdoptAttempts) -> "FileSelection":
@@ -30,7 +30,7 @@ class FileSelection:
 
     @property
     def is_explicit(self) -> bool:
-        """Whether the user has chosen something, rather than what the plan selects."""
+        """Whether the user has chosen files or versions. Otherwise, the plan's selection applies."""
         return self.paths is not None or bool(self.choices)
 
     def check(self, plan: Plan) -> None:
@@ -42,7 +42,7 @@ class FileSelection:
             )
 
     def paths_in(self, plan: Plan) -> set[str]:
-        """Return the paths of the selected items, without those that a decision keeps."""
+        """Return the paths of the selected items, except files that a decision keeps."""
         kept = {name for name, choice in self.choices.items() if choice.keeps_file}
         return {item.path for item in plan.items if self._selects(item) and _name(item) not in kept}
 
@@ -52,7 +52,7 @@ class FileSelection:
         return {path: choice for path, choice in by_item.items() if choice and not choice.keeps_file}
 
     def replaces_user_version(self, item: PlanItem) -> bool:
-        """Return whether an executed item has replaced a version with changes of the user's."""
+        """Return whether an executed item has replaced a version that had the user's changes."""
         decision = self.choices.get(_name(item))
         if not item.is_saved or (decision is not None and decision.choice is not None):
             return item.is_saved and decision is not None and decision.choice == "checkpoint"

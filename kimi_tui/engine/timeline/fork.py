@@ -33,13 +33,11 @@ async def fork_session(
     note: str = FORK_NOTE,
     tree: PrivateTree | None = None,
 ) -> Session:
-    """Create a session with the conversation just before a checkpoint, or the whole current branch without
-    one.
+    """Create a session with the conversation before the checkpoint `node`. None: the whole current branch.
 
-    `todos` is the todo list at that point, and `note` what the model is told about the files. With `tree`,
-    the new session is about this copy of the directories.
-
-    Raises: SessionError, JournalWriteError.
+    `todos` is the todo list at that point. `note` is a note for the model about the files. If `tree` is
+    given, the new session works in this copy of the directories.
+    Raises SessionError and JournalWriteError.
     """
     copy = store.create(Path(_place_in(tree, str(session.work_dir))))
     branch, before = (node.branch, node.checkpoint.id) if node is not None else (None, None)
@@ -71,14 +69,14 @@ async def fork_session(
 
 
 def _place_in(tree: PrivateTree | None, path: str) -> str:
-    """Return where a directory is in a copy; `path` itself if it isn't copied."""
+    """Return the counterpart of a directory in the copy; `path` itself if the directory isn't copied."""
     return (tree.counterpart_of(os.path.realpath(path)) if tree is not None else None) or path
 
 
 def _copy_recording(session: Session, copy: Session) -> None:
-    """Copy the recording, which holds the display of tool results, and the logs of todo lists and checks.
+    """Copy the recording and the logs of todo lists and checks. Raises SessionError.
 
-    Raises: SessionError.
+    The recording has the display of tool results.
     """
     for name in (session.wire_file.name, TODO_LOG, CHECK_LOG):
         try:

@@ -29,7 +29,7 @@ _DEFAULT_NAME = re.compile(r"checkpoint-\d+-to-(?:now|\d+)(?:-\d+)?\.patch")
 async def build_patch(context: Context, files: SessionFiles, before: int, after: int | None) -> "Patch":
     """Return a patch that turns the files at `before` into those at `after`, or into the current files.
 
-    Raises: KimiTuiError if a checkpoint doesn't exist or its files are unknown. SessionError.
+    Raises KimiTuiError if a checkpoint doesn't exist or its files are unknown, and SessionError.
     """
     states = resolve_states(await context.tree(), before, after)
     if isinstance(states, Comparison):
@@ -46,10 +46,7 @@ async def build_patch(context: Context, files: SessionFiles, before: int, after:
 async def write_patch(
     context: Context, files: SessionFiles, command: WritePatch, *, work_dir: Path
 ) -> PatchWritten | None:
-    """Write the patch that `command` asks for. Return None if no files differ.
-
-    Raises: KimiTuiError.
-    """
+    """Write the patch that `command` requests. Return None if no files differ. Raises KimiTuiError."""
     patch = await build_patch(context, files, command.before, command.after)
     omitted = tuple(f"{display_path(path)}: {reason}" for path, reason in patch.omitted)
     if not patch.text:

@@ -11,11 +11,14 @@ from kimi_tui.wire.timeline import PlannedAction, PlannedChoice, PlannedHunk
 
 _CONTEXT_LINES = 3
 _MAX_BYTES = 200_000
-"""Maximum total size of the hunks of a file that are listed."""
+"""Maximum total size of a file's hunks in bytes. Larger hunks aren't listed."""
 
 
 def build_choices(history: FileHistory, item: PlanItem, path: str) -> tuple[PlannedChoice, ...]:
-    """Return the choices for a file, with `path` in the plan, if both the agent and the user changed it."""
+    """Return the choices for a file that both the agent and the user changed; empty for other files.
+
+    `path` is the file's path in the plan.
+    """
     choices = []
     for version in item.versions:
         hunks = find_changes(history.contents(item.now, version.then), path)
@@ -26,7 +29,7 @@ def build_choices(history: FileHistory, item: PlanItem, path: str) -> tuple[Plan
 
 
 def build_hunks(history: FileHistory, item: PlanItem, path: str) -> tuple[PlannedHunk, ...]:
-    """Return the hunks of the change that the plan makes; none if it can't be shown by lines."""
+    """Return the hunks of a file's planned change; empty if the change can't be shown by lines."""
     if item.action == "not covered":
         return ()
     return find_changes(history.contents(item.now, item.then), path)
@@ -43,7 +46,7 @@ def _action(version: ItemVersion, now: Entry | None) -> PlannedAction:
 
 
 def find_changes(texts: tuple[bytes, bytes] | None, path: str) -> tuple[PlannedHunk, ...]:
-    """Return the hunks that lead from one text to the other; none without texts, or if they are too long."""
+    """Return the hunks that turn one text into the other; empty without texts or above _MAX_BYTES."""
     if texts is None:
         return ()
     old, new = split_lines(texts[0]), split_lines(texts[1])

@@ -35,8 +35,9 @@ from kimi_tui.wire.timeline import (
 logger = logging.getLogger(__name__)
 
 _MANY_CHECKPOINTS = 2_000
-"""Number of checkpoints above which sent nodes are frozen for the garbage collector: scanning them would
-take as long as drawing a frame.
+"""Number of checkpoints above which sent nodes are frozen for the garbage collector.
+
+A scan of that many nodes would take as long as drawing a frame.
 """
 
 
@@ -81,7 +82,7 @@ class TimelinePublisher:
     async def send_timeline(self, newest: int = 0) -> None:
         """Send the whole tree, or only the `newest` checkpoints of a long current branch.
 
-        Raises: SessionError.
+        Raises SessionError.
         """
         self._is_requested = True
         live = self._context.checkpoints
@@ -101,7 +102,7 @@ class TimelinePublisher:
     async def send_branch(self, number: int) -> None:
         """Send the conversation of a branch.
 
-        Raises: KimiTuiError if the branch doesn't exist. SessionError.
+        Raises KimiTuiError if the branch doesn't exist, and SessionError.
         """
         tree = await self._context.tree()
         branch = tree.branch(number)
@@ -195,7 +196,7 @@ def full_timeline(
 def build_branch_content(
     branch: Branch, state: ConversationState, tree: CheckpointTree, history: Sequence[Message]
 ) -> BranchContent:
-    """Return the content of `branch`. `state` is its conversation, `history` that of the current branch."""
+    """Return the content of `branch`. `state` is its conversation, `history` the current branch's."""
     current_uids = {checkpoint.uid for checkpoint in tree.current_branch}
     shared = [checkpoint.uid for checkpoint in state.checkpoints if checkpoint.uid in current_uids]
     own = state.indexed_checkpoints[len(shared) :]
@@ -216,10 +217,10 @@ def build_node(
     files: FileChanges | None = None,
     check: StepCheck | None = None,
 ) -> TimelineNode:
-    """Return a checkpoint as front ends see it.
+    """Return a checkpoint in the form that front ends show.
 
-    `summary` and `files` describe what followed the newest checkpoint. For all others, the checkpoint after
-    them holds both.
+    `summary` and `files` describe the step after the newest checkpoint. For other checkpoints, the next
+    checkpoint has both.
     """
     checkpoint = node.checkpoint
     if node.next is not None:
@@ -259,9 +260,7 @@ def _build_branch(branch: Branch) -> TimelineBranch:
 
 
 def _undo_label(undo_entries: Sequence[UndoEntry], label: Callable[[int], str | None]) -> str:
-    """Return the label of the checkpoint that the next undo or redo leads to; empty if `undo_entries` is
-    empty.
-    """
+    """Return the label of the next undo's or redo's checkpoint; empty if `undo_entries` is empty."""
     if not undo_entries:
         return ""
     number = undo_entries[-1].checkpoint

@@ -63,9 +63,9 @@ class ReadOnlyTimeline:
         """The comparisons and reviews that were shown."""
 
     async def update(self, state: ConversationState) -> None:
-        """Store the new state of the conversation, and send its timeline if it has been requested.
+        """Store the new state of the conversation. Send its timeline if a front end has requested it.
 
-        Raises: SessionError.
+        Raises SessionError.
         """
         self._state = state
         if self._is_requested:
@@ -74,7 +74,7 @@ class ReadOnlyTimeline:
     async def send_timeline(self, newest: int = 0) -> None:
         """Send the whole tree, or only the `newest` checkpoints of a long current branch.
 
-        Raises: SessionError.
+        Raises SessionError.
         """
         self._is_requested = True
         await self._send_state(await asyncio.to_thread(self._read_state), newest)
@@ -82,7 +82,7 @@ class ReadOnlyTimeline:
     async def compare(self, before: int, after: int | None) -> None:
         """Send the differences between two checkpoints, or between one and the last file snapshot.
 
-        Raises: KimiTuiError if a checkpoint doesn't exist. SessionError.
+        Raises KimiTuiError if a checkpoint doesn't exist, and SessionError.
         """
         self._sender.send(await asyncio.to_thread(self._compare, before, after))
 
@@ -97,7 +97,7 @@ class ReadOnlyTimeline:
         return read_planned_file(self.open_history(self.read_tree()), shown, command.path)
 
     async def explain_line(self, command: ExplainLine) -> None:
-        """Send who wrote a line, according to the states that are stored. Raises KimiTuiError."""
+        """Send the origin of a line, according to the stored states. Raises KimiTuiError."""
         self._sender.send(
             await asyncio.to_thread(
                 explain_stored_line,
@@ -170,9 +170,7 @@ class ReadOnlyTimeline:
     def build_patch(self, before: int, after: int | None) -> "Patch":
         """Return a Git patch of the file changes. “Now” is the session's last file snapshot.
 
-        Blocks.
-
-        Raises: KimiTuiError.
+        Blocks. Raises KimiTuiError.
         """
         _, tree = self._read_tree()
         states = resolve_states(tree, before, after)
@@ -183,9 +181,9 @@ class ReadOnlyTimeline:
         return history.patch(first, second[0] if second else history.newest or first)
 
     def read_stored_file(self, checkpoint: int, path: str) -> bytes:
-        """Return the content of a file at a checkpoint, by the path that plans show. Blocks.
+        """Return the content of a file at a checkpoint. `path` is the file's path in plans.
 
-        Raises: KimiTuiError.
+        Blocks. Raises KimiTuiError.
         """
         from kimi_tui.history.snapshots.blob_store import BlobMissing
         from kimi_tui.history.snapshots.manifest import ManifestMissing

@@ -22,11 +22,9 @@ _NOTE = (
 
 
 async def recover_revert(session: Session, context: Context, files: SessionFiles, todos: SessionTodos) -> str:
-    """Complete or drop the revert that was running when the session ended.
+    """Complete or drop the revert that was running when the session ended. Raises KimiTuiError.
 
     Return a sentence about the outcome for the user; empty if no revert was running.
-
-    Raises: KimiTuiError.
     """
     pending = session.state.jump
     if pending is None:

@@ -89,14 +89,14 @@ class RevertExecutor:
         await self._revert_to(target, FileSelection.of(command))
 
     async def adopt(self, command: AdoptAttempts) -> None:
-        """Make the changes of attempts to the files. Raises KimiTuiError."""
+        """Apply the changes of attempts to the files. Raises KimiTuiError."""
         target = self._targets.for_adoption(command.numbers, command.files)
         await self._revert_to(target, FileSelection.of(command))
 
     async def clear(self) -> bool:
-        """Empty the conversation; undo restores it. Return False if it was empty already.
+        """Empty the conversation. Return False if it was already empty. Undo restores the conversation.
 
-        Raises: JournalWriteError, SessionError.
+        Raises JournalWriteError and SessionError.
         """
         if not self._context.history:
             return False
@@ -272,7 +272,7 @@ class RevertExecutor:
 
 
 def _adopted_after(target: RevertTarget, before: Checkpoint) -> tuple[AdoptedAttempt, ...]:
-    """Return the attempts that are adopted after a revert; `before` is the checkpoint before it."""
+    """Return the attempts that are adopted after a revert. `before` is the checkpoint before the revert."""
     return (*target.adopted, *(AdoptedAttempt(number, before.id) for number in target.attempts))
 
 

@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from kimi_tui.history.snapshots.plan_executor import ExecutionResult
 
 _LARGE_BYTES = 200_000
-"""Size of the versions of a file from which comparing it takes long."""
+"""Total size of a file's versions in bytes above which a comparison is slow."""
 _MAX_LARGE_BYTES = 10 << 20
-"""Maximum total size of the versions of large files that a plan compares before it is shown."""
+"""Maximum total size in bytes of large files' versions that are compared before a plan is shown."""
 _MAX_LISTED = 40
 """Maximum number of files listed in a note."""
 
 
 def build_planned_files(history: "FileHistory", plan: Plan) -> tuple[PlannedFile, ...]:
-    """Return the plan's files as front ends see them. If there are many or large ones, some lack diff and
-    hunks.
+    """Return the plan's files in the form that front ends show.
+
+    If a plan has many or large files, some have no diff and hunks.
     """
     files, left = [], _MAX_LARGE_BYTES
     for number, item in enumerate(plan.items):
@@ -83,12 +84,12 @@ def build_file_without_diff(item: PlanItem) -> PlannedFile:
 
 
 def build_reviewed_file(history: "FileHistory", item: PlanItem) -> PlannedFile:
-    """Return a file of a review with its diff and hunks, whose action is that of undoing the whole change."""
+    """Return a file of a review with its diff and hunks. Its action undoes the whole change."""
     return _as_reviewed(history, item, build_planned_file(history, item))
 
 
 def build_reviewed_files(history: "FileHistory", plan: Plan) -> tuple[PlannedFile, ...]:
-    """Return the files of a review, without diffs and hunks. Counts are those of the whole change."""
+    """Return the files of a review, without diffs and hunks. Line counts are those of the whole change."""
     return tuple(_as_reviewed(history, item, build_file_without_diff(item)) for item in plan.items)
 
 
@@ -112,7 +113,7 @@ def _as_reviewed(history: "FileHistory", item: PlanItem, file: PlannedFile) -> P
 
 
 def incomplete_note(plan: Plan) -> str:
-    """Return a sentence about what `plan` may lack; empty if it is complete."""
+    """Return a sentence about changes that `plan` may not contain; empty if `plan` is complete."""
     if not plan.incomplete:
         return ""
     return msg(
@@ -135,7 +136,7 @@ def _display_as(item: PlanItem, path: str) -> str:
 def model_note(
     reason: RevertReason, scope: RevertScope, plan: Plan | None, outcome: "ExecutionResult"
 ) -> str | None:
-    """Return what the model needs to know about a revert, or None if everything is as it remembers."""
+    """Return the note for the model about a revert. None: the model needs no note."""
     done = set(outcome.done)
     changed = sorted(done)
     items = plan.items if plan is not None else ()
@@ -175,7 +176,7 @@ def user_note(text: str) -> str:
 
 
 def first_prompt(messages: Sequence[Message]) -> Message | None:
-    """Return the user's first prompt, if it comes before any response."""
+    """Return the user's first prompt; None if a response comes first."""
     for message in messages:
         if message.role != "user":
             return None

@@ -1,4 +1,4 @@
-"""Builder of the plans of reverts, undos, redos, branch switches and adoptions, which it also sends."""
+"""Builder of the plans of reverts, undos, redos, branch switches and adoptions."""
 
 import asyncio
 from functools import partial
@@ -30,7 +30,7 @@ CANCELED_NOTE = "Canceled."
 
 
 class RevertPlanBuilder:
-    """Plans the reverts of one session, and remembers in which state each plan was shown."""
+    """Plans the reverts of one session, and keeps the file state in which each plan was shown."""
 
     def __init__(
         self,
@@ -65,9 +65,10 @@ class RevertPlanBuilder:
         await self._send_plan(await self._targets.for_branch(command.branch, command.to, "both"))
 
     async def plan_files(self, checkpoint: int) -> "tuple[Plan | None, str]":
-        """Return the plan for a revert of the files to a checkpoint, and what it lacks; or None and why.
+        """Return the plan for reverting the files to a checkpoint, and a note. Raises KimiTuiError.
 
-        A later revert of files there counts as chosen in this plan. Raises KimiTuiError.
+        The note names changes that the plan may not contain. If no plan can be built, return None and the
+        reason. A later revert of the files to this checkpoint counts as chosen in this plan.
         """
         target = await self._targets.for_checkpoint(checkpoint, "files")
         plan, note = await self.build_plan(target)
@@ -80,7 +81,7 @@ class RevertPlanBuilder:
         await self._send_plan(self._targets.for_adoption(command.numbers, command.files))
 
     def take_shown_state(self, target: RevertTarget) -> str | None:
-        """Return the file state in which the plan of `target` was shown, and forget all of them."""
+        """Return the file state in which the plan of `target` was shown, and forget all such states."""
         state = self._shown_states.get(_plan_key(target))
         self._shown_states.clear()
         return state
@@ -116,7 +117,10 @@ class RevertPlanBuilder:
         )
 
     async def build_plan(self, target: RevertTarget) -> "tuple[Plan | None, str]":
-        """Return the plan for the files and what it lacks, or None and the reason why there is no plan."""
+        """Return the plan for the files and a note on its gaps.
+
+        If no plan can be built, return None and the reason.
+        """
         if target.attempts:
             return await self._plan_attempts(target), ""
         if is_state_pending(target.files):
@@ -144,7 +148,7 @@ _PlanKey = tuple[int, RevertReason, int | None, bool, tuple[int, ...]]
 
 
 def _plan_key(target: RevertTarget) -> _PlanKey:
-    """Return what the file changes of a plan depend on."""
+    """Return the attributes of a target that determine the plan's file changes."""
     return target.checkpoint, target.reason, target.branch, target.scope == "turn", target.attempts
 
 

@@ -26,21 +26,21 @@ class RevertTarget:
     reason: RevertReason
     scope: RevertScope
     files: str | None
-    """The file state at the target, or the reason why it is unknown."""
+    """File state at the target, or the reason why the state is unknown."""
     turn_end_files: str | None = None
     """With the scope `turn`: the file state at the end of the turn; None if nothing has followed the turn."""
     branch: int | None = None
     """Number of the rotation to restore; None to truncate the current branch."""
     before: int | None = None
-    """The branch is restored up to this checkpoint; None for all of it."""
+    """Checkpoint up to which the branch is restored. None: the whole branch."""
     label: str = ""
     """Label of the checkpoint; empty for the end of a branch."""
     todos_checkpoint: int | None = None
     """The checkpoint whose todo list is restored; None for `checkpoint`."""
     attempts: tuple[int, ...] = ()
-    """The attempts whose changes are adopted, instead of going to `files`."""
+    """The attempts to adopt, instead of reverting to `files`."""
     attempt_files: tuple[AttemptFiles, ...] = ()
-    """Of these attempts, only these files are adopted."""
+    """The files to adopt, for attempts that aren't adopted completely."""
     adopted: tuple[AdoptedAttempt, ...] = ()
     """The other attempts that are adopted at the target."""
 
@@ -53,7 +53,7 @@ class RevertTarget:
 class RevertTargets:
     """Resolves the revert targets of one session.
 
-    Its methods raise KimiTuiError if there is no such target, and SessionError.
+    Its methods raise KimiTuiError if the target doesn't exist, and SessionError.
     """
 
     def __init__(self, session: Session, context: Context) -> None:
@@ -114,12 +114,12 @@ class RevertTargets:
             files=files,
             branch=number,
             before=before,
-            todos_checkpoint=last + 1 if is_cut_off else None,  # leaving it created no checkpoint
+            todos_checkpoint=last + 1 if is_cut_off else None,  # leaving the branch created no checkpoint
             adopted=self._adopted_at(last + 1 if before is None else before, scope),
         )
 
     async def refresh(self, target: RevertTarget) -> RevertTarget:
-        """Return the same target with the file state as it is known now."""
+        """Return the same target with its latest file state."""
         if target.branch is not None and target.reason == "switch":
             return await self.for_branch(target.branch, target.before, target.scope)
         if target.reason == "user":
@@ -127,7 +127,7 @@ class RevertTargets:
         return target
 
     def for_undo_or_redo(self, direction: Literal["undo", "redo"]) -> RevertTarget:
-        """Return the checkpoint that the last revert, or the last undo, started from."""
+        """Return the target before the last revert ("undo") or before the last undo ("redo")."""
         entries = self._session.state.undos if direction == "undo" else self._session.state.redos
         if not entries:
             raise KimiTuiError(
@@ -146,7 +146,7 @@ class RevertTargets:
         )
 
     def for_adoption(self, numbers: tuple[int, ...], files: tuple[AttemptFiles, ...]) -> RevertTarget:
-        """Return the target that has the changes of attempts; of some, only these files."""
+        """Return the target for adopting the attempts `numbers`. `files` limits the files of attempts."""
         checkpoints = self._context.checkpoints
         return RevertTarget(
             checkpoint=checkpoints[-1].id if checkpoints else 0,
@@ -166,7 +166,7 @@ class RevertTargets:
         return tuple(each for each in adopted if each.checkpoint < checkpoint)
 
     async def count_lost_turns(self, target: RevertTarget) -> int:
-        """Return how many of the user's prompts on the current branch aren't on the target branch."""
+        """Return the number of the user's prompts on the current branch that the target branch lacks."""
         context = self._context
         if target.branch is None:
             is_current = any(checkpoint.id == target.checkpoint for checkpoint in context.checkpoints)
@@ -182,10 +182,7 @@ class RevertTargets:
 
 
 def find_checkpoint(tree: CheckpointTree, number: int) -> CheckpointNode:
-    """Return the checkpoint with that number.
-
-    Raises: KimiTuiError.
-    """
+    """Return the checkpoint `number`. Raises KimiTuiError if it doesn't exist."""
     node = tree.by_id.get(number)
     if node is None:
         raise KimiTuiError(
@@ -196,7 +193,7 @@ def find_checkpoint(tree: CheckpointTree, number: int) -> CheckpointNode:
 
 
 def _label_of(node: CheckpointNode) -> str:
-    """Return a checkpoint's label, for a step its summary. Checkpoints of reverts need no label."""
+    """Return a checkpoint's label, or the summary of a step; empty for checkpoints of reverts."""
     summary = node.next.done if node.next is not None else None
     match node.checkpoint.kind:
         case "user" | "dmail":
@@ -213,14 +210,14 @@ def is_state_pending(state: str | None) -> bool:
 
 
 def unavailable_reason(state: str | None) -> str:
-    """Return why the files can't be restored to `state`; empty if they can."""
+    """Return the reason why the files can't be restored to `state`; empty if they can be restored."""
     if is_manifest(state):
         return ""
     return msg("The checkpoint has no file snapshot: {reason}.", reason=as_message(state or NOT_CAPTURED_YET))
 
 
 def _files_at_turn_end(node: CheckpointNode, tree: CheckpointTree) -> str | None:
-    """Return the file state at the end of a turn, or of a step; None if nothing has followed it."""
+    """Return the file state at the end of a turn or step. None: no checkpoint follows, or it has no state."""
     following: Checkpoint | None = node.next
     if node.checkpoint.kind == "user":
         while following is not None and following.kind == "step":

@@ -174,7 +174,7 @@ class TimelineService:
         )
 
     async def recover(self) -> None:
-        """Commit what killed commands had done, and complete or drop a revert that a crash interrupted.
+        """Commit the changes of killed commands, and complete or drop a revert that a crash interrupted.
 
         Must run before any other command.
         """
@@ -191,7 +191,7 @@ class TimelineService:
                 self._notify(message, "", "warning")
 
     def _request_pending_states(self) -> None:
-        """Request the states that the newest checkpoints didn't get before a kill."""
+        """Request the states of the newest checkpoints if kimi-tui was killed before they were captured."""
         for checkpoint in reversed(self._context.checkpoints):
             if not self.files.is_enabled or not is_state_pending(checkpoint.files):
                 return
@@ -211,7 +211,7 @@ class TimelineService:
             group.create_task(self.files.capture_pending())
 
     async def close(self) -> None:
-        """Stop a search, and save the state of the file snapshots for the next session."""
+        """Stop the running search, and save the state of the file snapshots for the next session."""
         await self.bisect.close()
         await self.files.close()
 
@@ -254,7 +254,7 @@ class ProjectHistoryFactory:
         self._limits = limits
 
     def build(self) -> "FileHistory":
-        """Return the file history, not yet open. Removes old snapshots if that is due."""
+        """Return the file history, not yet open. First remove old snapshots if a cleanup is due."""
         from kimi_tui.history.snapshots.file_history import FileHistory
         from kimi_tui.history.snapshots.project_store import ProjectStore
 

@@ -11,7 +11,7 @@ from kimi_tui.engine.timeline.revert_messages import display_item_path
 from kimi_tui.history.snapshots.plan import Plan, PlanItem
 
 _MAX_PLANS = 6
-"""How many plans are kept: those of an open dialog, and of the review below it."""
+"""Number of plans that are kept, enough for an open dialog and the review below it."""
 
 
 @frozen(kw_only=True)
@@ -27,7 +27,7 @@ class ShownPlan:
 
     @property
     def is_review(self) -> bool:
-        """Whether it was shown as a review."""
+        """Whether the plan was shown as a review."""
         return self.before is not None
 
     def find(self, path: str) -> tuple[int, PlanItem]:
@@ -57,7 +57,7 @@ class ShownPlans:
         return shown.id
 
     def add_if_long(self, differences: Plan) -> str:
-        """Keep the files of a comparison if some of their diffs are sent only on request. Return its id."""
+        """Keep a comparison if some diffs are sent only on request. Return its ID, or an empty string."""
         return self.add(differences, is_now=False) if len(differences.items) > MAX_DIFFS else ""
 
     def find(self, plan_id: str) -> ShownPlan:

@@ -1,7 +1,7 @@
 """Conversations as ATIF trajectories, the format of Harbor.
 
-A step is a message of the user or the system, or a response with its tool calls and their results. What the
-format can't express is kept in the step's `extra.kimi_tui`, so that an import restores the same messages.
+A step is a message of the user or the system, or a response with its tool calls and their results. Data that
+the format can't express is kept in the step's `extra.kimi_tui`, so that an import restores the same messages.
 """
 
 import json
@@ -29,7 +29,7 @@ def to_atif(
     usage: TokenUsage = TokenUsage(),
     cost_usd: float | None = None,
 ) -> str:
-    """Return the conversation as a JSON document. It must have a message."""
+    """Return the conversation as a JSON document. `history` must have a message."""
     steps = [_build_step(number, messages, model) for number, messages in enumerate(_group_steps(history), 1)]
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -117,7 +117,7 @@ def _describe(messages: Sequence[Message], model: str) -> dict[str, Any]:
 
 
 def _content(message: Message) -> str | list[dict[str, Any]]:
-    """Return the text of a message, or its parts if there is an image."""
+    """Return the text of a message, or its parts if the message has an image."""
     texts = [part.text for part in message.content if isinstance(part, TextPart)]
     images = [part for part in message.content if isinstance(part, ImageURLPart)]
     if not images:

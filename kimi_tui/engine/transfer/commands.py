@@ -50,10 +50,7 @@ class ExportImportCommands:
         )
 
     async def export(self, argument: str) -> None:
-        """Write the conversation to a file in the working directory.
-
-        Raises: KimiTuiError.
-        """
+        """Write the conversation to a file in the working directory. Raises KimiTuiError."""
         first, _, rest = argument.partition(" ")
         kind, name = (first, rest.strip()) if first in _KINDS else ("", argument)
         if not kind:
@@ -75,16 +72,13 @@ class ExportImportCommands:
             text = await asyncio.to_thread(to_html, session, data_dir=self._data_dir)
         else:
             text = to_markdown(history, title=title, session_id=session.id)
-        if kind != "html":  # its texts are redacted one by one, before they are escaped
+        if kind != "html":  # an HTML page's texts are redacted before they are escaped
             text = redact_for_sharing(text)
         await asyncio.to_thread(write_exclusive, path, text)
         self._publisher.send_notice("Exported", str(path), severity="info")
 
     async def import_(self, argument: str) -> None:
-        """Add the text of a file or another session to the next prompt.
-
-        Raises: KimiTuiError.
-        """
+        """Add the text of a file or another session to the next prompt. Raises KimiTuiError."""
         if not argument:
             raise KimiTuiError(
                 "/import requires a file or a session.", hint="Use /import PATH or /import SESSION."

@@ -55,7 +55,7 @@ def to_json(history: Sequence[Message], *, title: str, session_id: str, model: s
 def write_exclusive(path: Path, text: str) -> None:
     """Create a file that only the user can read, with its parent directories.
 
-    Raises: KimiTuiError if it exists or can't be written.
+    Raises KimiTuiError if the file exists or can't be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

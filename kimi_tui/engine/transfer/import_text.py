@@ -27,10 +27,7 @@ class ExportedConversation:
 
 
 def read_import(source: str, *, work_dir: Path, store: SessionStore) -> tuple[str, str]:
-    """Return the name and text of `source`, a path or the id of a session.
-
-    Raises: KimiTuiError.
-    """
+    """Return the name and text of `source`, a path or the ID of a session. Raises KimiTuiError."""
     path = Path(source).expanduser()
     path = path if path.is_absolute() else work_dir / path
     if path.is_file():
@@ -60,10 +57,7 @@ def read_import(source: str, *, work_dir: Path, store: SessionStore) -> tuple[st
 
 
 def read_text_file(path: Path, *, hint: str) -> str:
-    """Return the text of a file.
-
-    Raises: KimiTuiError with `hint`.
-    """
+    """Return the text of a file. Raises KimiTuiError with `hint`."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

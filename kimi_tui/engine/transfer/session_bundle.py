@@ -1,8 +1,8 @@
 """Session bundles: a session with its branches and file states in one file, to resume it elsewhere.
 
 A bundle is a ZIP file of `bundle.json` (version, session id, title, working directory), `session/…` (the
-session's directory), `manifests/…` (segments of file states) and `contents/DIGEST` (contents of files). It
-isn't redacted: it is the session itself.
+session's directory), `manifests/…` (segments of file states) and `contents/DIGEST` (contents of files). The
+contents aren't redacted.
 """
 
 import json
@@ -41,7 +41,7 @@ class ImportedBundle:
 
     session: Session
     restored_files: int | None
-    """Number of files written to the working directory; None if it wasn't empty."""
+    """Number of files written to the working directory. None: the directory wasn't empty."""
 
 
 def write_bundle(session: Session, *, data_dir: Path, target: Path) -> None:
@@ -63,7 +63,7 @@ def write_bundle(session: Session, *, data_dir: Path, target: Path) -> None:
 
 
 def import_bundle(file: Path, *, work_dir: Path, data_dir: Path) -> ImportedBundle:
-    """Create the session of a bundle in `work_dir`. If that is empty, its files are restored as well.
+    """Create the session of a bundle in `work_dir`. If `work_dir` is empty, also restore the newest files.
 
     Permissions granted in the session aren't imported. Raises KimiTuiError.
     """
@@ -127,7 +127,7 @@ def _write_file_states(archive: zipfile.ZipFile, session: Session, data_dir: Pat
 
 
 def _segments_of(session_id: str, records: list[Manifest]) -> set[str]:
-    """Return the segments of a session, and those of other sessions that they are based on."""
+    """Return the segments of a session, and the segments of other sessions on which they are based."""
     builds_on: dict[str, set[str]] = {}
     for record in records:
         if record.whole is None and record.parent is not None:
@@ -185,7 +185,7 @@ def _extract_session(archive: zipfile.ZipFile, session: Session) -> None:
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file, archive.open(member) as source:
             shutil.copyfileobj(source, file)
-        if _ROTATION.fullmatch(target.name):  # its time is when the branch was left
+        if _ROTATION.fullmatch(target.name):  # the file's time is the time when the branch was left
             written = time.mktime((*member.date_time, 0, 0, -1))
             os.utime(target, (written, written))
     state = read_state(session.dir / "state.json") or SessionState()
@@ -226,7 +226,10 @@ def _pieces(source: IO[bytes], size: int) -> Iterator[bytes]:
 
 
 def _restore_files(store: ProjectStore, session: Session) -> int | None:
-    """Write the newest file state to the working directory if that is empty. Return the number of files."""
+    """Write the newest file state to an empty working directory. Return the number of files.
+
+    None: the working directory isn't empty.
+    """
     root = session.work_dir
     root.mkdir(parents=True, exist_ok=True)
     if any(root.iterdir()):
@@ -265,7 +268,7 @@ def _restore_entry(store: ProjectStore, path: Path, entry: Entry) -> bool:
 
 
 def _is_inside(path: str) -> bool:
-    """Return whether an entry is in the working directory. Others can't be restored elsewhere."""
+    """Return whether an entry is in the working directory. Only these entries can be restored elsewhere."""
     parts = PurePosixPath(path).parts
     return bool(parts) and "//" not in path and not path.startswith("/") and ".." not in parts
 

@@ -14,10 +14,9 @@ from kimi_tui.history.session import Session, SessionStore
 
 
 async def import_session(file: Path, *, work_dir: Path, store: SessionStore) -> Session:
-    """Create a session in `work_dir` with the conversation in `file`: a JSON export, an ATIF trajectory or a
-    journal.
+    """Create a session in `work_dir` with the conversation in `file`. Raises KimiTuiError.
 
-    Raises: KimiTuiError.
+    `file` is a JSON export, an ATIF trajectory or a journal.
     """
     conversation = await asyncio.to_thread(_read_conversation, file)
     session = store.create(work_dir)

@@ -22,31 +22,31 @@ _ROLES = {"_checkpoint", "user", "_pending", "assistant"}
 
 @frozen(kw_only=True)
 class JournalStep:
-    """What a journal says about the step of a tool call."""
+    """The step of a tool call, as recorded in a journal."""
 
     checkpoint: Checkpoint | None
     """The checkpoint before the step."""
     prompt: str
     """The user's message of the turn."""
     label: str
-    """What the step did, in one line."""
+    """Summary of the step in one line."""
     reasoning: str
     response: str
     model: str
     cost_usd: float | None
     ended: float
-    """When the next step began, in seconds since the epoch; infinite for the last one."""
+    """Time when the next step began, in seconds since the epoch; infinite for the last step."""
 
     @property
     def began(self) -> float:
-        """When it began, in seconds since the epoch; 0 if unknown."""
+        """Time when the step began, in seconds since the epoch; 0 if unknown."""
         return self.checkpoint.time if self.checkpoint is not None else 0.0
 
 
 def find_step(journal: Path, call_id: str, *, time: float) -> JournalStep | None:
-    """Return the step with a tool call that ended at `time`, in a journal or its rotations. Blocks.
+    """Return the step with a tool call that ended at `time`, from a journal or its rotations. Blocks.
 
-    None if no step has it. Servers may reuse an id, so the step is the last one with it before `time`.
+    Servers may reuse call IDs, so the last matching step before `time` is returned. None if no step matches.
     """
     found: JournalStep | None = None
     for path in (journal, *reversed(list(Journal(journal).rotations().values()))):
@@ -64,7 +64,7 @@ def find_step(journal: Path, call_id: str, *, time: float) -> JournalStep | None
 
 
 def _find_all(data: mmap.mmap, call_id: str) -> Iterator[JournalStep]:
-    """Yield the steps with a call of that id, the last one first."""
+    """Yield the steps with the call `call_id`, the last step first."""
     key = json.dumps(call_id, ensure_ascii=False).encode("utf-8", "replace")
     at = len(data)
     while (at := data.rfind(key, 0, at)) >= 0:
@@ -127,7 +127,7 @@ def _next_checkpoint_time(data: mmap.mmap, start: int) -> float:
 
 
 def _lines_before(data: mmap.mmap, end: int) -> Iterator[bytes]:
-    """Yield the lines before an offset, the last one first. Long lines of other roles are cut."""
+    """Yield the lines before the byte offset `end`, last line first. Long lines of other roles are cut."""
     while end > 0:
         start = data.rfind(b"\n", 0, end - 1) + 1
         head = data[start : min(end, start + _HEAD_BYTES)]

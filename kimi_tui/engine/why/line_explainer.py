@@ -33,7 +33,7 @@ def explain_current_line(
     sessions: SessionStore,
     session: Session,
 ) -> LineReason:
-    """Return who wrote a line of a file as it is now. Blocks. Raises KimiTuiError."""
+    """Return the origin of a line in a current file. Blocks. Raises KimiTuiError."""
     path = covered_path(workspace, command.path)
     head = history.capture_paths(history.default_author(), [path]).manifest
     explainer = LineExplainer(
@@ -55,7 +55,7 @@ class LineExplainer:
         work_dir: Path,
         session: Session | None = None,
     ) -> None:
-        """Create an explainer. `session` is the open one, if there is one."""
+        """`session` is the open session; None if no session is open."""
         self._manifests = manifests
         self._blobs = blobs
         self._sessions = sessions
@@ -65,10 +65,11 @@ class LineExplainer:
     def explain(
         self, path: str, line: int, *, head: str, file: Path, tree: CheckpointTree | None = None
     ) -> LineReason:
-        """Return who wrote a line of `file`, whose path in the file history is `path`.
+        """Return the origin of a line of `file`. Lines are counted from 1.
 
-        Lines are counted from 1. `head` is a state in which the file is recorded; later changes are unknown.
-        `tree` are the checkpoints of the open session. Raises UsageError if there is no such line.
+        `path` is the file's path in the file history. `head` is a state that contains the file; later changes
+        are unknown. `tree` has the checkpoints of the open session. Raises UsageError if the line doesn't
+        exist or the file isn't a text file.
         """
         tracer = LineTracer(self._manifests, self._blobs)
         stored = tracer.content(path, head)
@@ -156,7 +157,7 @@ class LineExplainer:
         )
 
     def _find_session(self, session_id: str) -> Session | None:
-        """Return the session of a call; the open one if its origin no longer exists."""
+        """Return the session of a call, or the open session if the call's session no longer exists."""
         if self._session is None or self._session.id != session_id:
             for summary in self._sessions.list(self._work_dir):
                 if summary.id == session_id and summary.kimi_cli_session is None:
@@ -166,7 +167,7 @@ class LineExplainer:
     def _find_steps(
         self, session: Session | None, author: ChangeAuthor, time: float
     ) -> tuple[JournalStep | None, JournalStep | None]:
-        """Return the step of a call, and the one of the main agent that it belongs to."""
+        """Return the step of a call, and the main agent's step that the call belongs to."""
         if session is None:
             return None, None
         if not author.agent:

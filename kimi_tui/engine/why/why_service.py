@@ -1,4 +1,4 @@
-"""Answers who wrote a line of a file: in an open session, or from the stored states of a project."""
+"""Service that explains the origin of lines, in an open session or from a project's stored states."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.why import ExplainLine, LineReason
 
 _MAX_HEADS = 20
-"""How many of the newest sessions are searched for a file."""
+"""Number of the newest sessions that are searched for a file."""
 
 
 class WhyService:
@@ -37,7 +37,7 @@ class WhyService:
         self._sender = sender
 
     async def explain(self, command: ExplainLine) -> None:
-        """Send who wrote a line. Raises KimiTuiError."""
+        """Send the origin of a line. Raises KimiTuiError."""
         if not self._files.is_enabled:
             raise UsageError(
                 "No file snapshots.",
@@ -60,7 +60,7 @@ class WhyService:
 def explain_stored_line(
     data_dir: Path, work_dir: Path, text: str, line: int, *, session: Session | None = None
 ) -> LineReason:
-    """Return who wrote a line, from the states that are stored. Nothing is captured or locked.
+    """Return the origin of a line, from stored states only. Nothing is captured or locked.
 
     `text` is a path relative to `work_dir`. Without `session`, the newest state of any session counts.
     Blocks. Raises KimiTuiError.
@@ -87,7 +87,7 @@ def explain_stored_line(
 
 
 def parse_location(text: str) -> tuple[str, int] | None:
-    """Return the file and the line of `FILE:LINE` or `FILE:LINE:COLUMN`; None if it is neither."""
+    """Return the file and the line of `FILE:LINE` or `FILE:LINE:COLUMN`; None for other texts."""
     path, _, number = text.strip().rpartition(":")
     shorter, _, line = path.rpartition(":")
     if shorter and line.isdecimal() and number.isdecimal() and not os.path.lexists(path):

@@ -1,6 +1,6 @@
 """Translation of messages for clients of Kimi CLI.
 
-Its clients read fields without checking that they exist, and its test suite compares texts.
+These clients read fields without checking that they exist, and Kimi CLI's test suite compares texts.
 """
 
 from pathlib import PurePath
@@ -29,7 +29,7 @@ _COMMAND_TEXTS = {
 
 
 class KimiCliDialect:
-    """Translates one connection's messages. It remembers what a later message needs."""
+    """Translates one connection's messages. Keeps data that later messages need."""
 
     def __init__(self) -> None:
         self._tools: dict[str, str] = {}
@@ -42,7 +42,7 @@ class KimiCliDialect:
         self._commands: set[str] = set(_COMMAND_TEXTS)
         """Names of the commands that aren't prompts."""
         self._command = ""
-        """Name of the slash command that is running, if it isn't a prompt."""
+        """Name of the running slash command; empty if none runs or the command is a prompt."""
         self._texts: list[str] = []
         self._status: dict[str, Any] | None = None
         self._in_turn = False
@@ -50,7 +50,7 @@ class KimiCliDialect:
         self._in_node = False
 
     def update_info(self, info: SessionInfo) -> None:
-        """Remember the description of a session that was opened or has changed."""
+        """Store the description of a session that was opened or has changed."""
         self._work_dir = info.work_dir
         self._model = next((it.model for it in info.model_details if it.name == info.model), "")
         self._plan_mode = info.plan_mode
@@ -75,7 +75,7 @@ class KimiCliDialect:
         self._texts.append(text)
 
     def end_command(self) -> list[JsonMessage]:
-        """Return the messages sent after that command."""
+        """Return the messages sent after the command of `begin_command`."""
         return self.translate(_message("TurnEnd"))
 
     def translate(self, message: JsonMessage) -> list[JsonMessage]:
@@ -146,7 +146,7 @@ class KimiCliDialect:
         return ending
 
     def _step_status(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return a status with the context that the provider reported, as Kimi CLI doesn't estimate it."""
+        """Return a status with the context size from the provider, because Kimi CLI doesn't estimate it."""
         if payload.get("context_tokens") is None:
             return payload
         usage, window = payload.get("token_usage"), payload.get("max_context_tokens")

@@ -6,7 +6,7 @@ from kimi_tui.wireserver.event_filter import JsonMessage
 
 
 class McpLoading:
-    """Sends when servers are connecting and connected, in the order of Kimi CLI."""
+    """Builds the messages about connecting and connected servers, in the order of Kimi CLI."""
 
     def __init__(self) -> None:
         self.tools: set[str] = set()
@@ -17,7 +17,7 @@ class McpLoading:
         self._held_step: JsonMessage | None = None
 
     def update(self, payload: dict[str, Any], *, in_turn: bool) -> list[JsonMessage]:
-        """Handle a status of the servers. Return what to send."""
+        """Handle a status of the servers. Return the messages to send."""
         status = payload["mcp_status"]
         self.tools |= {name for server in status["servers"] for name in server["tools"]}
         self._first = self._first or _as_connecting(payload)

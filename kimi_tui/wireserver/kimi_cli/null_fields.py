@@ -1,4 +1,4 @@
-"""Optional fields of events and requests, which Kimi CLI always sends, with null for a missing value.
+"""Optional fields of events and requests. Kimi CLI sends null for a missing value.
 
 Some of its clients read the fields without checking that they exist.
 """

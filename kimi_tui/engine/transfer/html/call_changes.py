@@ -19,15 +19,15 @@ _MAX_FILES = 20
 
 @frozen(kw_only=True)
 class CallDiff:
-    """How a call changed a file."""
+    """Change of a file by one call or by the user."""
 
     path: str
     change: str
     """`added`, `removed`, `changed` or `renamed`."""
     old_path: str = ""
-    """Its earlier path, if it was renamed."""
+    """Earlier path of a renamed file."""
     lines: tuple[str, ...] = ()
-    """Of a unified diff, without its heading; empty if it isn't a text."""
+    """Lines of the unified diff, without its heading; empty if the file isn't text."""
     added: int = 0
     removed: int = 0
 
@@ -38,11 +38,11 @@ class SessionChanges:
 
     by_call: dict[str, list[CallDiff]] = field(default_factory=dict)
     by_user: list[tuple[float, list[CallDiff]]] = field(default_factory=list)
-    """With their times, in seconds since the epoch."""
+    """Changes by the user, with their times in seconds since the epoch."""
 
 
 def collect_changes(manifests: ManifestLog, blobs: BlobStore, head: str | None) -> SessionChanges:
-    """Return the changes that led to the state `head` and whose states are still stored."""
+    """Return the changes that led to the state `head` and are still stored."""
     changes = SessionChanges()
     if head is None:
         return changes

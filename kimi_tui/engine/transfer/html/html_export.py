@@ -17,11 +17,14 @@ from kimi_tui.history.snapshots.project_store import ProjectStore
 _MAX_BYTES_PER_STEP = 2_000
 _MIN_BYTES = 2_000_000
 LIMITS = (20_000, 8_000, 4_000, 2_000, 1_000, 500, 250, 120, 60, 40)
-"""Lengths to which texts are cut, the first of which yields a page that isn't too long."""
+"""Maximum lengths of texts in characters. The first one that makes the page short enough applies."""
 
 
 def to_html(session: Session, *, data_dir: Path) -> str:
-    """Return the page: at most 2 MB for 1,000 steps, more in proportion. Blocks. Raises SessionError."""
+    """Return the page: at most 2 MB for 1,000 steps, and proportionally more for longer sessions.
+
+    Blocks. Raises SessionError.
+    """
     conversation = ReadOnlyConversation(session.context_file)
     state = conversation.current_state()
     tree = conversation.tree(state)
@@ -49,7 +52,7 @@ def to_html(session: Session, *, data_dir: Path) -> str:
 
 
 def render_within(content: PageContent) -> str:
-    """Return the page with texts cut so that it is at most 2 MB for 1,000 steps, more in proportion."""
+    """Return the page with its texts cut to the length limit of `to_html`."""
     parts = (content.current, *content.branches)
     n_steps = sum(message.role == "assistant" for part in parts for message in part.messages)
     most = max(_MIN_BYTES, n_steps * _MAX_BYTES_PER_STEP)
@@ -57,7 +60,7 @@ def render_within(content: PageContent) -> str:
     lengths = [len(part.text) for it in parts for message in it.messages for part in _texts_of(message)]
     for limit in LIMITS:
         if limit != LIMITS[-1] and sum(min(length, limit) for length in lengths) > most:
-            continue  # it can't fit, so that it needn't be rendered
+            continue  # skip rendering, because the page would be too long
         page = render_page(content, limit=limit, clean_texts=clean_texts)
         if len(page.encode("utf-8", "replace")) <= most:
             break
@@ -69,7 +72,7 @@ def _texts_of(message: Message) -> list[TextPart]:
 
 
 def _own_part(branch: Branch, state: ConversationState, shared: set[str]) -> PageBranch:
-    """Return what a branch has that those before it don't."""
+    """Return the part of a branch that isn't on the branches before it."""
     own = [(count, it) for count, it in state.indexed_checkpoints if it.uid not in shared]
     first = own[0][0] if own else len(state.history)
     return PageBranch(

@@ -38,7 +38,10 @@ class PageText:
         return f"{escape(clean[:limit])}{_cut_note(len(clean) - limit)}"
 
     def output(self, text: str) -> str:
-        """Return the output of a tool as HTML, with its middle cut out: its end says how it ended."""
+        """Return a tool's output as HTML.
+
+        If the output is too long, its middle is cut out, because the end shows the result.
+        """
         clean = self._clean_texts.get(text)
         if len(clean) <= self.limit:
             return escape(clean)
@@ -47,7 +50,7 @@ class PageText:
         return f"{escape(clean[:head])}{note}\n{escape(clean[-tail:])}"
 
     def markdown(self, text: str) -> str:
-        """Return Markdown as HTML. Raw HTML in it is shown, and images are links."""
+        """Return Markdown as HTML. Raw HTML is shown as text, and images become links."""
         clean = self._clean_texts.get(text)
         cut = ""
         if len(clean) > self.limit:

@@ -1,6 +1,6 @@
 """A session as one HTML page: the conversation, the timeline with its branches, and diffs.
 
-It has no scripts and loads nothing. A content security policy forbids both.
+The page has no scripts and loads no resources. A content security policy forbids both.
 """
 
 import base64
@@ -45,19 +45,19 @@ _BRANCH_REASONS = {
 
 @frozen(kw_only=True)
 class PageBranch:
-    """A part of the conversation: the current branch, or what another one has of its own."""
+    """A part of the conversation: the current branch, or the unshared part of another branch."""
 
     number: int | None
-    """None for the current branch."""
+    """Branch number. None: the current branch."""
     reason: str = ""
     messages: tuple[Message, ...]
     checkpoints: tuple[tuple[int, Checkpoint], ...]
-    """Each with the number of messages before it."""
+    """Checkpoints, each with the number of messages before it."""
 
 
 @frozen(kw_only=True)
 class PageContent:
-    """What a page shows."""
+    """Content of a page."""
 
     title: str
     session_id: str
@@ -170,7 +170,7 @@ class _Page:
             )
 
     def _check(self, checkpoint: Checkpoint | None) -> str:
-        """Return the sign of the check after the step that follows a checkpoint; empty if it didn't run."""
+        """Return the sign of the check after the step that follows a checkpoint; empty if no check ran."""
         check = self._content.checks.get(checkpoint.uid) if checkpoint is not None else None
         if check is None or check.state == "running":
             return ""
@@ -180,7 +180,7 @@ class _Page:
         return f'<span class="check {check.state}" role="img" title="{text}">{sign}</span>'
 
     def _last_summary(self, branch: PageBranch, position: int) -> StepSummary | None:
-        """Return the summary of what followed the last checkpoint, which no later one has recorded."""
+        """Return the summary of the step after the last checkpoint. No later checkpoint has recorded it."""
         return summarize_step(branch.messages[position:])
 
     # the conversation
@@ -232,7 +232,7 @@ class _Page:
         return f'<section class="turn"{anchor}><div class="you">{box}</div>'
 
     def _users_changes(self, since: float, until: float) -> str:
-        """Return what the user changed between two checkpoints."""
+        """Return the user's changes between two times, in seconds since the epoch, as HTML."""
         changes = self._content.changes.by_user
         diffs = [diff for at, items in changes if since <= at < until for diff in items]
         if not diffs:
@@ -319,7 +319,7 @@ def _branch_name(branch: PageBranch) -> str:
 
 
 def _further_anchors(branch: PageBranch, position: int, shown: Checkpoint | None) -> str:
-    """Return the targets of links to checkpoints at a position other than the one that a message shows."""
+    """Return link targets for the checkpoints at a position, except the checkpoint that a message shows."""
     others = [it for at, it in branch.checkpoints if at == position and it is not shown]
     return "".join(f'<span id="{_anchor(branch, checkpoint)}"></span>' for checkpoint in others)
 
