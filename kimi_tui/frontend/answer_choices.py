@@ -12,11 +12,11 @@ from kimi_tui.wire.requests import ApprovalRequest
 
 ChoiceId = Literal["once", "session", "always", "direct", "no", "feedback", "edit"]
 ALLOWING: frozenset[ChoiceId] = frozenset({"once", "session", "always", "direct"})
-"""Choices that let a command take effect: they need a reader who has seen all of it."""
+"""Choices that let a command take effect. The whole command must have been visible first."""
 
 LabelLength = Literal["full", "short", "shortest"]
 _SCOPE = re.compile(r"(?:Bash|Edit|Read)\((?:\./)?([^()]+)\)")
-"""A rule about one file, folder or command: its argument is the scope."""
+"""Matches a rule about one file, folder or command. The group is the rule's argument, shown as the scope."""
 _MAX_SCOPE_CHARS = 28
 
 RESPONSES: dict[ChoiceId, ApprovalAnswer] = {
@@ -31,7 +31,7 @@ RESPONSES: dict[ChoiceId, ApprovalAnswer] = {
 
 @frozen
 class AnswerChoice:
-    """One possible answer. Its texts are English until they are shown."""
+    """One possible answer. Its texts are in English and translated for display."""
 
     id: ChoiceId
     binding_id: str
@@ -40,9 +40,9 @@ class AnswerChoice:
     short_label: str = ""
     """Label for narrow screens, if the full one is long."""
     shortest_label: str = ""
-    """Label where not even the short ones fit, if it differs."""
+    """Label for screens where the short labels don't fit either. Empty: same as `short_label`."""
     scope: str = ""
-    """What the answer allows, if that is more than this call."""
+    """Calls that the answer allows besides this one, as a file, folder or command. Empty: only this call."""
 
     def label_text(self, length: LabelLength = "full") -> str:
         """Return the translated label, with the scope unless `length` is "shortest"."""
@@ -97,8 +97,7 @@ CHOICES = (
 def choices_for(request: ApprovalRequest, *, is_edited: bool = False) -> tuple[AnswerChoice, ...]:
     """Return the possible answers to `request`.
 
-    Granting for the session or permanently requires a rule, and doesn't apply to a proposal that the user
-    edited.
+    "Yes, for this session" and "Always allow" require a rule. A proposal that the user edited has neither.
     """
     excluded: set[ChoiceId] = set()
     if request.rule is None or is_edited:

@@ -1,4 +1,4 @@
-"""System clipboard. It is accessed in a thread and may be missing."""
+"""System clipboard. Accessed in a thread. Some systems have no clipboard program."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ class Clipboard(Protocol):
     """A clipboard to copy to and paste from."""
 
     async def copy(self, text: str) -> bool:
-        """Copy `text`. Return whether it is known to have worked."""
+        """Copy `text`. Return whether a clipboard program confirmed the copy."""
         ...
 
     async def paste(self) -> str | None:
@@ -62,8 +62,8 @@ class SystemClipboard:
 async def copy_and_report(text: str, *, clipboard: Clipboard, copy_to_terminal: Callable[[str], None]) -> str:
     """Copy `text` through both the terminal and the system. Return a message about the result.
 
-    Both are needed: a terminal may silently ignore the escape sequence (OSC 52), and over SSH the platform's
-    clipboard is the remote one.
+    A terminal may silently ignore the escape sequence (OSC 52). Over SSH, the system clipboard is on the
+    remote machine. So `text` goes to both.
     """
     copy_to_terminal(text)
     amount = tr_n("{count} character", "{count} characters", len(text))

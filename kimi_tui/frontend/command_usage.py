@@ -8,18 +8,18 @@ from typing import Any
 from kimi_tui.base.atomic_file import write_private_atomic
 
 _HALF_LIFE_S = 14 * 86_400.0
-"""A use counts half as much after this time."""
+"""Time after which a use counts half as much."""
 _MAX_COMMANDS = 200
 _MAX_BYTES = 100_000
 
 
 class CommandUsage:
-    """Counts the uses of commands. Recent uses count more than old ones."""
+    """Counts the uses of commands. Recent uses count more than old uses."""
 
     def __init__(self, data_dir: Path) -> None:
         self._file = data_dir / "command-usage.json"
         self._uses: dict[str, tuple[float, float]] = {}
-        """The number of uses as of a time, in seconds since the epoch."""
+        """Weighted number of uses by command, and the time of the last use in seconds since the epoch."""
         self._lock = Lock()
 
     def load(self) -> None:
@@ -33,7 +33,10 @@ class CommandUsage:
         return float(count * 0.5 ** (max(0.0, now - time) / _HALF_LIFE_S))
 
     def record(self, name: str, now: float) -> None:
-        """Count a use at `now`, and save it. Blocks. Raises OSError; the use counts in memory even then."""
+        """Count a use at `now` and save the counts. Blocks.
+
+        Raises OSError if saving fails. The use is still counted in memory.
+        """
         with self._lock:
             # Another process may have recorded uses since this one read the file.
             self._uses = {**self._uses, **self._read()}

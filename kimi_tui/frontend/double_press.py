@@ -12,12 +12,12 @@ class DoublePress:
         self._first_at: float | None = None
 
     def press(self) -> bool:
-        """Record a press. Return whether it is the second; the press after that counts as a first one."""
+        """Record a press. Return whether it completes a double press. The next press is a first one again."""
         first_at, now = self._first_at, self._clock()
         is_again = first_at is not None and now - first_at < self._within_s
         self._first_at = None if is_again else now
         return is_again
 
     def reset(self) -> None:
-        """Forget the first press, because the user did something else in between."""
+        """Forget the first press. Call this when the user does something else."""
         self._first_at = None

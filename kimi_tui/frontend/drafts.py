@@ -63,7 +63,7 @@ class DraftStore:
         return self._folder / f"{self._key}.{self._pid}-{self._run}.json"
 
     def save(self, draft: Draft) -> None:
-        """Write `draft`, or delete the file if it is empty. Raises OSError."""
+        """Write `draft`, or delete the file if the draft is empty. Raises OSError."""
         self.set_draft(draft)
         self.write()
 
@@ -72,9 +72,9 @@ class DraftStore:
         self._draft = draft
 
     def write(self) -> None:
-        """Write the current draft, so that a delayed thread doesn't overwrite a newer one.
+        """Write the draft that was set last. Raises OSError.
 
-        Raises OSError.
+        A delayed thread doesn't overwrite a newer draft: it also writes the last one.
         """
         with self._write_lock:
             draft = self._draft
@@ -111,7 +111,7 @@ class DraftStore:
         return None
 
     def _is_orphan(self, file: Path) -> bool:
-        """Return whether the process that wrote `file` is dead. It isn't this process."""
+        """Return whether another process wrote `file` and is dead."""
         if os.name != "posix":  # on Windows, signal 0 is ctrl+c, so check the age instead
             return _modified_at(file) < time.time() - _ABANDONED_S
         try:
@@ -138,7 +138,7 @@ class DraftStore:
         return True
 
     def save_image(self, number: int, image: AttachedImage) -> None:
-        """Save an image that the draft mentions. If that fails, the image is lost only in a crash."""
+        """Save an image that the draft mentions. If saving fails, a crash loses the image."""
         try:
             make_private_dir(self._folder)
             file = self._folder / f"{self._own_file.stem}.{number}.image"

@@ -19,7 +19,7 @@ from kimi_tui.wire.usage import UsageReport
 
 @frozen(kw_only=True)
 class EngineReplies:
-    """The latest reply of each kind. None before the first."""
+    """The latest reply of each kind. None before the first reply."""
 
     agents: AgentList | None = None
     sessions: SessionList | None = None

@@ -12,7 +12,7 @@ from kimi_tui.wire.channel import Wire
 logger = logging.getLogger(__name__)
 
 SHUTDOWN_TIMEOUT_S = 5.0
-"""How long the engine may take to save and close. Quitting a second time doesn't wait."""
+"""Maximum seconds for the engine to save and close. Quitting a second time doesn't wait."""
 
 
 class EngineRunner:
@@ -53,7 +53,7 @@ class EngineRunner:
             self._ended.set()
 
     async def wait_for_clean_end(self) -> bool:
-        """Wait for the engine to end, up to a timeout. Return whether it ended and recorded everything."""
+        """Wait at most SHUTDOWN_TIMEOUT_S. Return whether the engine ended and recorded everything."""
         try:
             async with asyncio.timeout(SHUTDOWN_TIMEOUT_S):
                 await self._ended.wait()

@@ -73,7 +73,7 @@ def _read_file(path: Path) -> bytes:
 
 
 def parse_image_paths(text: str, work_dir: Path) -> tuple[Path, ...]:
-    """Return the image files whose paths `text` consists of; empty for any other text.
+    """Return the image files if `text` consists only of their paths. Otherwise, return an empty tuple.
 
     Terminals paste the paths of files that are dragged onto them: quoted, escaped, as URLs, or one per line.
     """
@@ -90,12 +90,12 @@ def parse_image_paths(text: str, work_dir: Path) -> tuple[Path, ...]:
 
 
 def parse_image_argument(text: str, work_dir: Path) -> tuple[Path, ...]:
-    """Return the files that the argument of `/image` names: as `parse_image_paths`, or any one path."""
+    """Return the files named by the argument of `/image`: image paths, or a single path of any kind."""
     return parse_image_paths(text, work_dir) or (work_dir / Path(text.strip("\"'")).expanduser(),)
 
 
 def _find_image_files(names: Sequence[str], work_dir: Path) -> tuple[Path, ...]:
-    """Return the image files, or nothing if one of `names` isn't one."""
+    """Return the image files. If one of `names` isn't an image file, return an empty tuple."""
     found = [_find_image_file(name, work_dir) for name in names]
     paths = tuple(path for path in found if path is not None)
     return paths if len(paths) == len(names) else ()
@@ -106,7 +106,7 @@ def _path_of(word: str) -> str:
 
 
 def find_mentioned_images(text: str, work_dir: Path) -> dict[str, Path]:
-    """Return the image files that `text` mentions after an `@`, by mention."""
+    """Return the image files that `text` mentions after an `@`. The keys are the mentions."""
     images: dict[str, Path] = {}
     for mention in _MENTION.finditer(text):
         if (path := _find_image_file(mention[1] or mention[2], work_dir)) is not None:

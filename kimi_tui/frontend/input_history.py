@@ -8,7 +8,7 @@ from pathlib import Path
 from kimi_tui.base.paths import make_private_dir, work_dir_key
 
 MAX_ENTRIES = 5000
-"""Number of entries to load. Older ones stay in the file."""
+"""Maximum number of entries to load. Older entries stay in the file."""
 
 
 class InputHistory:
@@ -42,7 +42,7 @@ class InputHistory:
         self._entries = loaded + sent_while_loading
 
     def append(self, text: str) -> None:
-        """Add `text`. Raises OSError if the file can't be written; the entry is still kept in memory."""
+        """Add `text`. Raises OSError if the file can't be written. The entry is still kept in memory."""
         if not text.strip():
             return
         newest = self._entries[-1] if self._entries else None
@@ -68,7 +68,7 @@ class HistoryCursor:
         self._shown = ""
 
     def older(self, current: str) -> str | None:
-        """Return the entry before the one shown, or None at the oldest. At the start, `current` is kept as
+        """Return the entry before the displayed one, or None at the oldest. From the draft, save `current` as
         the draft.
         """
         entries = self._history.entries
@@ -81,8 +81,8 @@ class HistoryCursor:
         return self._shown
 
     def newer(self, current: str) -> str | None:
-        """Return the entry after the one shown, or the draft at the end. None if the cursor is at the
-        draft.
+        """Return the entry after the displayed one, or the draft after the newest entry. At the draft, return
+        None.
         """
         if self._position is None or current != self._shown:
             return None

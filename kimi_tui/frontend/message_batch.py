@@ -62,7 +62,7 @@ class MessageBatch:
         return not self._by_type.keys().isdisjoint(kinds)
 
     def drop_from_conversation(self, message: Outgoing) -> None:
-        """Don't show `message` in the conversation: a dialog shows it."""
+        """Remove `message` from the messages for the conversation, because a dialog shows it."""
         self.conversation = [each for each in self.conversation if each is not message]
 
     def _select(self, messages: Sequence[Outgoing], kinds: AbstractSet[type]) -> list[Any]:

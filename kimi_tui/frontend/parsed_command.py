@@ -3,7 +3,7 @@
 from kimi_tui.base.frozen import frozen
 
 LOGIN_NAMES = ("login", "setup", "connect")
-"""Names of the command after which users may type an API key, although it is entered in its own field."""
+"""Names of the command that connects a model. Users may type an API key after it by mistake."""
 
 
 @frozen
@@ -19,7 +19,7 @@ class ParsedCommand:
 
 
 def parse_command(text: str) -> ParsedCommand | None:
-    """Return `text` as a command; None if it isn't one, such as a path that begins with a slash."""
+    """Parse `text`. Return None if it isn't a command, for example if it is an absolute path."""
     if not text.startswith("/") or "\n" in text:
         return None
     name, _, argument = text[1:].partition(" ")

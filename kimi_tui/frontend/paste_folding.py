@@ -8,7 +8,7 @@ _TOKEN = re.compile(r"\[paste #(\d+) \+\d+ (?:lines|characters)\]")
 
 
 class FoldedPastes:
-    """The pasted texts of a draft's tokens."""
+    """The pasted texts that a draft's tokens stand for."""
 
     def __init__(self, texts: dict[int, str] | None = None) -> None:
         self._texts = dict(texts or {})
@@ -19,7 +19,7 @@ class FoldedPastes:
         return dict(self._texts)
 
     def fold(self, text: str) -> str:
-        """Return `text`, or a token for it if it has over 15 lines or 1,000 characters."""
+        """Return `text`. If it has over 15 lines or 1,000 characters, store it and return a token instead."""
         lines = text.count("\n") + (not text.endswith("\n"))
         if lines <= MAX_LINES and len(text) <= MAX_CHARACTERS:
             return text

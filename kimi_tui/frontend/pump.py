@@ -11,11 +11,11 @@ from kimi_tui.wire.channel import Outgoing, Subscription
 logger = logging.getLogger(__name__)
 
 FRAME_S = 0.08
-"""Minimum pause between two batches."""
+"""Minimum time between two batches, in seconds."""
 _LOAD_DIVISOR = 4
-"""If batches take longer than a frame, showing them takes at most 1/4 of the CPU ..."""
+"""If a batch takes longer than a frame, the pause after it limits batches to 1/4 of the CPU time ..."""
 _MAX_PAUSE_S = 0.3
-"""... unless one is a long replay, which must not delay the messages that follow."""
+"""... but the pause is at most this many seconds, so that a long replay doesn't delay the next messages."""
 
 
 class BatchView(Protocol):
@@ -33,10 +33,10 @@ async def pump(
     frame_s: float = FRAME_S,
     now: Callable[[], float] = thread_time,
 ) -> None:
-    """Pass messages to `view` in batches with adjacent fragments merged, until the wire closes.
+    """Pass messages to `view` in batches until the wire closes. Merge adjacent fragments.
 
-    The first message after an idle period is shown immediately. Messages that follow within the frame wait
-    for its end. The view draws each batch when it receives it, so that nothing waits for a second clock.
+    The first message after an idle period is shown immediately. Messages that follow within the same frame
+    wait for the end of the frame. The view draws each batch immediately instead of waiting for a timer.
     """
     while batch := await subscription.drain():
         started_at = now()

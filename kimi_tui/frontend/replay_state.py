@@ -1,4 +1,4 @@
-"""Applies batches of messages to the session state. Long replays are reduced to what remains of them."""
+"""Applies batches of messages to the session state. Skips replayed messages without a lasting effect."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from kimi_tui.wire.events import (
 )
 
 _TRANSIENT = frozenset(get_args(ContentEvent | CallEvent | TurnEvent)) - {StepRetry}
-"""Messages of which nothing but the tool calls remains after later turns."""
+"""Messages that leave only tool calls in the state after later turns."""
 
 
 def apply_batch(state: SessionViewState, batch: Sequence[SessionMessage], *, now: float) -> SessionViewState:
@@ -80,7 +80,7 @@ def _runs_after(runs: ToolRuns, messages: Sequence[SessionMessage], *, now: floa
 
 
 def _find_latest_runs_start(messages: Sequence[SessionMessage]) -> int:
-    """Return the index of the turn from which on there are at least `MAX_RUNS` tool calls."""
+    """Return the index of the latest turn start that at least `MAX_RUNS` tool calls follow, or 0."""
     calls = 0
     for index in reversed(range(len(messages))):
         calls += type(messages[index]) is ToolCall

@@ -1,7 +1,7 @@
-"""A file of a review: its change as seen by a reader, from the earlier state to the later one.
+"""File of a review, with its change from the earlier state to the later one.
 
-A review consists of the files of a plan, which leads from the later state back. So additions and removals are
-swapped here.
+A review is built from the files of a plan. A plan leads from the later state to the earlier one, so this
+module swaps additions and removals.
 """
 
 from typing import Literal, assert_never
@@ -18,13 +18,13 @@ class ReviewedHunk:
     """A run of changed lines."""
 
     id: str
-    """The id of the hunk that reverts it."""
+    """Id of the planned hunk that reverts this hunk."""
     added: int
     removed: int
     diff: DiffBlock
-    """The changed lines with some unchanged ones before and after them."""
+    """The changed lines, with some unchanged lines before and after them."""
     is_yours: bool
-    """Whether it contains lines that the user changed."""
+    """Whether the hunk contains lines that the user changed."""
 
 
 @frozen(kw_only=True)
@@ -33,26 +33,26 @@ class ReviewFile:
 
     path: str
     old_path: str
-    """Its earlier path, if it was renamed; otherwise empty."""
+    """The earlier path of a renamed file. Empty if the file wasn't renamed."""
     change: ReviewedChange
     added: int
     removed: int
     hunks: tuple[ReviewedHunk, ...]
-    """Empty if they aren't known yet, or if the change can't be shown by lines."""
+    """The hunks. Empty before they arrive, or if the change can't be shown by lines."""
     is_on_request: bool
     """Whether the hunks have to be requested."""
     no_diff: str
-    """Why the change can't be shown by lines, as a message; empty if it can or if that is obvious."""
+    """Message with the reason why the change has no hunks. Empty if it has, or if the reason is obvious."""
     note: str
-    """What is special about the change, as a message."""
+    """Message with special facts about the change."""
     by: str
     """Who changed it."""
     choice: ConflictChoice | None
-    """How a revert of the whole change is requested if both the agent and the user changed the file."""
+    """Choice that reverts the whole change. None unless both the agent and the user changed the file."""
 
     @property
     def names(self) -> str:
-        """The path, after the earlier one if it was renamed."""
+        """The path, or "earlier path → path" for a renamed file."""
         return f"{self.old_path} → {self.path}" if self.old_path else self.path
 
     @property
@@ -85,7 +85,7 @@ def to_review_file(file: PlannedFile) -> ReviewFile:
 
 
 def revert_choice(file: ReviewFile, ids: frozenset[str]) -> FileChoice:
-    """Return the decision to revert the hunks with these ids; without hunks, the whole file."""
+    """Return the decision to revert the hunks with these ids. Without hunks, it reverts the whole file."""
     known = [hunk.id for hunk in file.hunks]
     is_whole = not known or ids.issuperset(known)
     return FileChoice(file.path, file.choice, None if is_whole else tuple(it for it in known if it in ids))

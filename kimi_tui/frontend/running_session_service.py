@@ -1,4 +1,4 @@
-"""Interface to the open sessions of this user, whichever process runs them."""
+"""Interface to the open sessions of this user in all processes."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol
@@ -8,14 +8,14 @@ from kimi_tui.wire.running_session import RunningSession, RunningSessionList
 
 
 class RunningSessionService(Protocol):
-    """Lists the open sessions, and answers and stops those of the resident engine."""
+    """Lists the open sessions, and answers and stops sessions of the resident engine."""
 
     async def list(self) -> RunningSessionList:
         """Return the open sessions. Raises KimiTuiError."""
         ...
 
     def watch(self) -> AsyncIterator[tuple[RunningSession, ...]]:
-        """Yield the sessions of the resident engine, now and after each change of a state, forever.
+        """Yield the sessions of the resident engine, now and after each state change. Never ends.
 
         Nothing is yielded while no engine is running.
         """
@@ -26,5 +26,5 @@ class RunningSessionService(Protocol):
         ...
 
     async def stop(self, session_id: str) -> tuple[RunningSession, ...]:
-        """Interrupt, save and close a resident session. Return the stopped ones. Raises KimiTuiError."""
+        """Interrupt, save and close a resident session. Return the stopped sessions. Raises KimiTuiError."""
         ...

@@ -1,4 +1,4 @@
-"""Finds sessions on no screen that need the user, or whose work has ended."""
+"""Finds sessions that aren't on a screen and need the user or have ended their work."""
 
 from collections.abc import Sequence
 
@@ -6,16 +6,16 @@ from kimi_tui.wire.running_session import RunningSession
 
 
 class SessionAlerts:
-    """Compares the running sessions with those before. A session is reported once per state or request."""
+    """Compares the running sessions with the previous list. Reports a session once per state or request."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, tuple[str, ...]]] | None = None
-        """State and open requests of each session; None before the first list."""
+        """State and open requests of each session. None before the first list."""
 
     def update(self, sessions: Sequence[RunningSession], *, current_id: str | None) -> list[RunningSession]:
-        """Return the sessions to report. Those with a client, and the current one, are on a screen.
+        """Return the sessions to report, except those on a screen: the current one, and those with a client.
 
-        The first list reports nothing: it is the state to compare with.
+        The first call returns an empty list: later lists are compared with the first one.
         """
         before = self._known
         self._known = {session.id: _progress(session) for session in sessions}

@@ -1,4 +1,4 @@
-"""Session controller: the state of a session and what its user does with it, without drawing anything."""
+"""Session controller: applies messages and user input to the state of a session. Draws nothing."""
 
 import asyncio
 import math
@@ -37,11 +37,11 @@ CommandResult = Literal["done", "send", "edit"]
 
 
 class Submission(Protocol):
-    """What the user submitted: a prompt, a slash command or a command for their shell."""
+    """Submitted text: a prompt, a slash command or a command for the user's shell."""
 
     @property
     def text(self) -> str:
-        """What the user typed."""
+        """The text that the user typed."""
         ...
 
     @property
@@ -51,7 +51,7 @@ class Submission(Protocol):
 
     @property
     def shell_line(self) -> ShellLine | None:
-        """The command for the user's shell, if it is one."""
+        """The command for the user's shell. None for a prompt or a slash command."""
         ...
 
 
@@ -102,14 +102,14 @@ class PromptInput(Protocol):
 
 
 class SessionFrontEnd(Protocol):
-    """What a session controller needs of the front end that shows the session."""
+    """Interface of the front end that a session controller uses."""
 
     def show_state(self, state: SessionViewState) -> None:
         """Show the new state."""
         ...
 
     def show_batch(self, batch: MessageBatch) -> None:
-        """Show new messages. They are part of the state already."""
+        """Show new messages. The state already contains them."""
         ...
 
     def show_error(self, message: str) -> None:
@@ -130,11 +130,11 @@ class SessionFrontEnd(Protocol):
 
 
 _LATE_ANSWER_S = 5.0
-"""How long after an answer a single letter is not sent as a prompt while the agent works."""
+"""Seconds after an answer in which a single letter isn't sent as a prompt while the agent works."""
 
 
 class SessionController:
-    """Applies the engine's messages to the state, and sends what the user submits, queues, steers or answers.
+    """Applies the engine's messages to the state, and sends the user's prompts, commands and answers.
 
     `state` changes only here; the front end is notified of each change.
     """
@@ -157,9 +157,9 @@ class SessionController:
         self._clock = clock
         self._sending = asyncio.Lock()
         self._last_answer_at = -math.inf
-        """When the user last answered a request."""
+        """Time of the user's last answer to a request, in seconds of the monotonic clock."""
         self._running_commands = 0
-        """Number of commands whose end is awaited."""
+        """Number of commands that `command_and_wait` is waiting for."""
         self.last_prompt = ""
         """The last prompt that was sent to start a turn."""
         self.state = SessionViewState()
@@ -181,8 +181,9 @@ class SessionController:
         self._notifier.observe(self.state, messages)
 
     def _handle_turn_end(self, end: TurnEnd) -> None:
-        """Send the next queued prompt, or return the queue to the prompt. Restore a prompt that was not
-        recorded.
+        """Send the next queued prompt; after a failure or an interrupt, move the queue to the input.
+
+        A prompt that could not be recorded is restored in the input.
         """
         if end.failure is not None and end.failure.kind == "JournalWriteError" and end.steps == 0:
             self._prompt.fill(self.last_prompt)
@@ -201,7 +202,7 @@ class SessionController:
     async def submit(self, submission: Submission) -> bool:
         """Run a command, or send or queue a prompt. Return whether the agent gets a prompt.
 
-        Text that can't be sent returns to the prompt. Prompts are sent in the order of submission.
+        Text that can't be sent is restored in the input. Prompts are sent in the order of submission.
         """
         if (line := submission.shell_line) is not None:
             self._prompt.remember(line.history_entry, submission.draft)
@@ -237,7 +238,7 @@ class SessionController:
             return True
 
     def steer(self, text: str, draft: Draft) -> None:
-        """Send a message to the running turn. Without one, start a turn."""
+        """Send a message to the running turn. If no turn is running, start one."""
         if not self._can_send(text, draft):
             return
         state = self.state
@@ -251,7 +252,7 @@ class SessionController:
         self._prompt.remember(text, draft)
 
     def edit_last_queued(self) -> None:
-        """Return the prompt that was queued last to the prompt for editing."""
+        """Move the prompt that was queued last to the input for editing."""
         if queue := self.state.queue:
             self._set_state(replace(self.state, queue=queue[:-1]))
             self._prompt.fill(queue[-1])
@@ -305,7 +306,7 @@ class SessionController:
     def command(self, command: Command) -> None:
         """Send a command to the engine.
 
-        A change of the permission mode is shown immediately, so that the next one follows from it.
+        A new permission mode is shown immediately, so that the next key press starts from it.
         """
         session = self.state.session
         if session is not None:
@@ -335,7 +336,7 @@ class SessionController:
 
     @property
     def is_running_command(self) -> bool:
-        """Whether the end of a command is awaited."""
+        """Whether `command_and_wait` is waiting for a command."""
         return self._running_commands > 0
 
     def answer(self, answer: Answer) -> bool:
@@ -347,8 +348,9 @@ class SessionController:
         return is_accepted
 
     def interrupt(self, *, shell_first: bool = False) -> bool:
-        """Stop the running turn, otherwise the user's shell commands, otherwise a command such as a revert
-        that is still scanning files. Return whether anything was running.
+        """Stop the running turn, else the user's shell commands, else a command that is still scanning files.
+
+        With `shell_first`, stop shell commands before the turn. Return whether anything was running.
         """
         state = self.state
         if state.shell_ids and (shell_first or state.turn is None):

@@ -54,7 +54,7 @@ from kimi_tui.wire.session import CacheMiss
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 
 RESPONDING = "responding"
-"""Activity of a turn while the response streams."""
+"""Value of `RunningTurn.activity` while the response streams."""
 
 _MAX_CACHE_MISSES = 10
 
@@ -67,23 +67,23 @@ class RunningTurn:
     step: int = 0
     activity: str = "starting"
     retry_at: float = 0.0
-    """When a failed model call is retried. In the past, or 0, if no retry is pending."""
+    """Time of the next retry of a failed model call. In the past, or 0, if no retry is pending."""
     is_interrupted: bool = False
-    """Whether the user interrupted it."""
+    """Whether the user interrupted the turn."""
     user_input: UserInput = ""
-    """The prompt that started it."""
+    """The prompt that started the turn."""
 
 
 @frozen(kw_only=True)
 class SessionViewState:
-    """Everything outside of the transcript that the panes draw."""
+    """Everything that the panes draw, except the transcript."""
 
     session: SessionInfo | None = None
     turn: RunningTurn | None = None
     last_outcome: TurnOutcome = "finished"
     last_step: int = 0
     sent_count: int = 0
-    """Number of prompts sent to the engine whose turn has not begun."""
+    """Number of sent prompts that haven't started a turn yet."""
     has_failed: bool = False
     """Whether the session could not be opened, or failed."""
     is_closing: bool = False
@@ -97,17 +97,17 @@ class SessionViewState:
     is_replaying: bool = False
     is_compacting: bool = False
     previous_model: str = ""
-    """The model before the last switch. Empty before the first one."""
+    """The model before the last switch. Empty before the first switch."""
     requests: tuple[UserRequest, ...] = ()
     first_request_at: float = 0.0
-    """When the first request became the first. It isn't on the screen until the batch has been applied."""
+    """Time at which `requests[0]` became the first request. It is drawn after its batch has been applied."""
     tool_runs: ToolRuns = field(default_factory=ToolRuns)
     bisect_result: BisectResult | None = None
-    """Result of the last search. None before the first one."""
+    """Result of the last /bisect. None before the first one."""
     attempts: tuple[Attempt, ...] = ()
     """The attempts, by number."""
     attempt_result: AttemptChanges | None = None
-    """What the attempt changed that was read last."""
+    """Changes of the attempt that was read last."""
     replies: EngineReplies = field(default_factory=EngineReplies)
     todo: tuple[TodoItem, ...] = ()
     tasks: tuple[BackgroundTask, ...] = ()
@@ -154,7 +154,7 @@ class SessionViewState:
 
     @property
     def last_model(self) -> str:
-        """The model used before this one, or the other one of two models. Empty if neither exists."""
+        """The model used before the current one, or the other of two models. Empty if neither exists."""
         models = self.session.models if self.session is not None else ()
         others = [name for name in models if self.session is not None and name != self.session.model]
         if self.previous_model in others:
@@ -178,7 +178,7 @@ _BLOCKING_HOOKS = frozenset(
         "SubagentStart",
     }
 )
-"""Events whose hooks block the turn. Other hooks run in parallel."""
+"""Events with hooks that block the turn. Other hooks run in parallel."""
 
 
 def reduce(state: SessionViewState, message: SessionMessage, *, now: float) -> SessionViewState:

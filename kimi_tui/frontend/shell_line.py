@@ -29,18 +29,18 @@ class ShellLine:
 
     command: str
     on_terminal: bool
-    """Whether it gets the terminal instead of having its output shown in the conversation."""
+    """Whether the command runs on the terminal. Otherwise, its output is shown in the conversation."""
 
     @property
     def history_entry(self) -> str:
-        """The entry in the input history. It has the same effect in any prompt mode."""
+        """The entry in the input history, with a prefix that makes it a shell command in any prompt mode."""
         return f"{'!!' if self.on_terminal and not needs_terminal(self.command) else '!'}{self.command}"
 
 
 def parse_shell_line(text: str, mode: PromptMode) -> ShellLine | None:
     """Return `text` as a command for the shell, or None if it is for the agent.
 
-    In shell mode every line is a command, otherwise only those that start with `!`. `!!` gives it the
+    In shell mode every line is a command. In agent mode, commands start with `!`. With `!!`, they run on the
     terminal.
     """
     if text.startswith("!!"):

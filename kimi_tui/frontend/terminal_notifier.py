@@ -19,7 +19,7 @@ NotifyMethod = Literal["off", "bell", "osc9", "osc777", "osc99"]
 _MAX_CHARS = 100
 """Maximum length of a notification's title and body."""
 _AWAY_AFTER_S = 60.0
-"""Seconds without a key press after which the user counts as away if the terminal doesn't report focus."""
+"""Seconds since the last key press after which the user is away. For terminals that don't report focus."""
 _METHOD_BY_PROGRAM: Mapping[str, NotifyMethod] = {"iTerm.app": "osc9", "WezTerm": "osc9", "ghostty": "osc777"}
 _METHOD_BY_TERM: tuple[tuple[str, NotifyMethod], ...] = (
     ("xterm-kitty", "osc99"),
@@ -32,8 +32,8 @@ _METHOD_BY_TERM: tuple[tuple[str, NotifyMethod], ...] = (
 def detect_method(setting: NotifyMode, environment: Mapping[str, str] = os.environ) -> NotifyMethod:
     """Return how to notify through this terminal, detected from the environment if `setting` is `auto`.
 
-    In tmux and screen, `auto` rings the bell: they mark the window and pass it on. Other sequences they drop
-    unless configured otherwise.
+    In tmux and screen, `auto` rings the bell. Both mark the window and pass the bell on. They drop other
+    sequences by default.
     """
     if setting != "auto":
         return setting
@@ -47,7 +47,7 @@ def detect_method(setting: NotifyMode, environment: Mapping[str, str] = os.envir
 def build_notification(method: NotifyMethod, title: str, body: str, *, in_tmux: bool) -> str:
     """Return the sequence that shows a notification. Title and body are sanitized and truncated.
 
-    OSC 9 is iTerm2's, OSC 777 urxvt's, OSC 99 kitty's (which shows it only while its window isn't focused).
+    OSC 9 is for iTerm2, OSC 777 for urxvt, OSC 99 for kitty. Kitty shows it only in an unfocused window.
     """
     title, body = _shorten(title), _shorten(body)
     match method:
@@ -69,7 +69,7 @@ def build_notification(method: NotifyMethod, title: str, body: str, *, in_tmux: 
 
 
 def wrap_for_tmux(sequence: str) -> str:
-    """Wrap `sequence` for the terminal around tmux, which passes it on if `allow-passthrough` is on."""
+    """Wrap `sequence` so that tmux passes it to its terminal. Requires tmux's option `allow-passthrough`."""
     return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
 
 
@@ -81,7 +81,7 @@ class SequenceTarget(Protocol):
 
 
 class TerminalNotifier:
-    """Sends a notification for each event that needs a user who is away."""
+    """Notifies the user of events while they are away."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class TerminalNotifier:
         in_tmux: bool,
         reports_focus: bool = True,
     ) -> None:
-        """If `reports_focus` is false, the terminal never reports its focus, and only key presses show that
+        """If `reports_focus` is false, the terminal never reports its focus. Then only key presses show that
         the user is present.
         """
         self._reports_focus = reports_focus

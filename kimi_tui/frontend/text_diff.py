@@ -14,9 +14,9 @@ Range = tuple[int, int]
 _CONTEXT = 3
 """Number of unchanged lines shown around a change."""
 _MAX_LINE_CHARS = 400
-"""Line length above which words are not compared."""
+"""Length in characters above which the words of a line aren't compared."""
 _MIN_SIMILARITY = 0.4
-"""Minimum similarity of two lines for their words to be compared."""
+"""Minimum similarity (0 to 1) of two lines whose words are compared."""
 _WORD = re.compile(r"\w+|\s+|.")
 
 
@@ -57,7 +57,10 @@ def diff_rows(
 
 
 def find_changed_words(text: str, other: str) -> tuple[Range, ...]:
-    """Return the ranges of words in `text` that `other` lacks. Empty if the lines have little in common."""
+    """Return the character ranges of words in `text` that `other` lacks.
+
+    Empty if the lines are too long or too different.
+    """
     if max(len(text), len(other)) > _MAX_LINE_CHARS:
         return ()
     words = _WORD.findall(text)

@@ -11,7 +11,7 @@ from kimi_tui.wire.events import ToolResult, ToolReturn
 RunStatus = Literal["running", "done", "failed", "stopped"]
 
 MAX_RUNS = 500
-"""Number of calls to keep. The transcript has all of them."""
+"""Maximum number of calls to keep. The transcript has all calls."""
 SHELL_TOOLS = frozenset({"Bash", "Shell", "CMD", "PowerShell"})
 """Tools that run commands."""
 
@@ -26,19 +26,19 @@ class ToolRun:
     """JSON text, incomplete while it streams."""
     status: RunStatus = "running"
     started_at: float | None = None
-    """When it started or was approved. None in a replay."""
+    """Time at which the call started or was approved. None in a replay."""
     duration_s: float | None = None
 
 
 @frozen
 class ToolRuns:
-    """The latest calls, oldest first, and which of them are running."""
+    """The latest calls, oldest first, and the running ones among them."""
 
     calls: tuple[ToolRun, ...] = ()
     running_ids: frozenset[str] = frozenset()
 
     def begin_call(self, call: ToolCall, *, now: float | None) -> "ToolRuns":
-        """Add a call that starts at `now`. None if that is unknown."""
+        """Add a call that starts at `now`. None if the time is unknown."""
         arguments = call.function.arguments or ""
         run = ToolRun(id=call.id, name=call.function.name, arguments=arguments, started_at=now)
         return ToolRuns((*self.calls[-MAX_RUNS + 1 :], run), self.running_ids | {call.id})
@@ -52,12 +52,12 @@ class ToolRuns:
         return self._replace_at(index, replace(run, arguments=run.arguments + (part.arguments_part or "")))
 
     def restart_clock(self, call_id: str, *, now: float) -> "ToolRuns":
-        """Restart a call's time at `now`, when the user answered its request."""
+        """Restart a call's time at `now`, because the user has answered the call's request."""
         index = self._index_of(call_id)
         return self if index < 0 else self._replace_at(index, replace(self.calls[index], started_at=now))
 
     def replace_command(self, call_id: str, command: str) -> "ToolRuns":
-        """Replace the command of a call, which the user edited."""
+        """Replace the command of a call with the command as the user edited it."""
         index = self._index_of(call_id)
         if index < 0:
             return self
@@ -94,7 +94,7 @@ class ToolRuns:
         )
 
     def is_command_running(self, since: float) -> bool:
-        """Return whether a command has been running since a time or longer."""
+        """Return whether a command that started at `since` or earlier is running."""
         return bool(self.running_ids) and any(
             run.name in SHELL_TOOLS and run.started_at is not None and run.started_at <= since
             for run in reversed(self.calls)
@@ -102,7 +102,7 @@ class ToolRuns:
         )
 
     def position_of(self, call_id: str) -> int:
-        """Return a call's position. Calls of sub-agents aren't listed and come after all others."""
+        """Return a call's position. Calls of sub-agents aren't listed: their position is after all others."""
         index = self._index_of(call_id)
         return index if index >= 0 else len(self.calls)
 

@@ -1,10 +1,10 @@
-"""The lines of a long command that a reader shouldn't miss."""
+"""Finds the lines of a long command that a reader shouldn't miss."""
 
 import re
 from collections import Counter
 
 _MIN_LINES = 9
-"""Shorter commands are read as a whole."""
+"""Minimum number of lines of a long command. The result for a shorter command is empty."""
 _MAX_LINES = 5
 _REMARKABLE = re.compile(
     r"\b(?:base64|bash|chmod|chown|curl|dd|eval|exec|kill|mkfs|nc|ncat|node|perl|python3?|rm|ruby|scp|sh|"
@@ -13,10 +13,10 @@ _REMARKABLE = re.compile(
 
 
 def find_unusual_lines(command: str) -> list[tuple[int, str]]:
-    """Return the most unusual lines of a long command with their numbers, in order; none of a short one.
+    """Return the most unusual lines of a long command with their line numbers, in order.
 
-    These are lines that run other code, delete, use the network or name files elsewhere, and those whose
-    first word no other line has.
+    Unusual lines run other code, delete files, use the network, name files elsewhere, or start with a word
+    that no other line starts with.
     """
     lines = command.splitlines()
     if len(lines) < _MIN_LINES:

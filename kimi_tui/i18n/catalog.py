@@ -18,7 +18,7 @@ _FULL_STOPS = ("。", "？", "！", "：")
 
 
 class Catalog:
-    """Messages of one language. Missing ones stay English."""
+    """Messages of one language. Missing messages stay English."""
 
     def __init__(self, entries: Mapping[str, str] = MappingProxyType({})) -> None:
         self.entries = entries

@@ -1,7 +1,7 @@
 """Translation of messages into the user's language.
 
-A process has one language, which its front end sets at startup. Until then, and for messages that the catalog
-lacks, it is English. Text for a model is always English and never translated.
+A process has one language. Its front end sets the language at startup. Before that, the language is English.
+Messages that the catalog lacks stay English. Text for a model is never translated.
 """
 
 import os
@@ -23,7 +23,7 @@ class _ActiveLanguage:
 
 
 def set_language(setting: LanguageSetting, *, environ: Mapping[str, str] = os.environ) -> None:
-    """Set the language of this process. Only English needs no catalog file."""
+    """Set the language of this process. Languages other than English are read from a catalog file."""
     language = detect_language(setting, environ)
     if language == "en":
         _ActiveLanguage.catalog = _ENGLISH
@@ -32,7 +32,7 @@ def set_language(setting: LanguageSetting, *, environ: Mapping[str, str] = os.en
 
 
 def tr(text: str, /, **values: object) -> str:
-    """Return `text` in the user's language, with `values` in its placeholders. They may have format specs."""
+    """Return `text` in the user's language with `values` inserted. Placeholders may have format specs."""
     translation = _ActiveLanguage.catalog.gettext(text)
     return translation.format(**values) if values else translation
 
@@ -43,12 +43,12 @@ def tr_n(one: str, many: str, count: int, /, **values: object) -> str:
 
 
 def tr_lazy(text: str, /) -> str:
-    """Return `text` unchanged, marked for translation. It is translated where it is shown."""
+    """Return `text` unchanged. Marks a message that is translated later, for display."""
     return text
 
 
 def translate_message(text: str) -> str:
-    """Return a message of another layer in the user's language. A plain str has no parameters."""
+    """Return a message of another layer in the user's language. A plain `str` has no parameters."""
     return _ActiveLanguage.catalog.translate_message(text)
 
 

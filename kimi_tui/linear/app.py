@@ -112,7 +112,7 @@ class LinearApp:
         )
         self._prompter = RequestPrompter(self._context)
         self._asked_id = ""
-        """Id of the request whose answer is being typed; empty if there is none."""
+        """Id of the request that the user is answering. Empty if no request is being answered."""
         self._history = InputHistory(data_dir=options.data_dir, work_dir=options.work_dir)
         self._exit_press = DoublePress(within_s=_DOUBLE_PRESS_S, clock=options.clock)
 
@@ -157,7 +157,7 @@ class LinearApp:
             self._lines.close()
 
     async def _report_sessions(self) -> None:
-        """Report sessions on no screen that need the user, or whose work has ended."""
+        """Report sessions that aren't on a screen and need the user or have ended their work."""
         service, alerts = self._context.running_sessions, SessionAlerts()
         if service is None:
             return
@@ -204,7 +204,7 @@ class LinearApp:
                     await self._handle_input(text)
 
     async def _wait_while_busy(self) -> None:
-        """Wait for a change. Commands that are for running work run now; other lines wait until it ends."""
+        """Wait for a change. Run COMMANDS_WHILE_BUSY that the user has typed. Queue other lines."""
         with self._lines.watch(self._client.wake):
             await self._client.wait_for_change()
         for line in self._lines.read_pending_lines():
@@ -287,7 +287,7 @@ class LinearApp:
     # the session
 
     def show_state(self, state: SessionViewState) -> None:
-        """Save the prompts that the engine hasn't recorded yet, and report that a request was closed."""
+        """Save prompts that the engine hasn't recorded yet. Report that the current request was closed."""
         self._unsent.set_state(state)
         if self._asked_id and all(request.id != self._asked_id for request in state.requests):
             self._asked_id = ""
@@ -333,7 +333,7 @@ class LinearApp:
         self._context.leave()
 
     def interrupt(self) -> None:
-        """Handle ctrl+c: stop running work. If nothing is running, a second press exits."""
+        """Handle ctrl+c: stop running work. If nothing is running, exit at the second press."""
         if self._client.interrupt():
             return
         if self._exit_press.press():

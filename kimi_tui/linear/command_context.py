@@ -12,17 +12,17 @@ from kimi_tui.wire.commands import Command
 
 @frozen
 class SessionSwitch:
-    """The session to open instead of the current one. Without an id, a new session."""
+    """The session to open instead of the current session. Without an id, a new session."""
 
     session_id: str | None = None
     fork: bool = False
     read_only: bool = False
     work_dir: Path | None = None
-    """Working directory; None for the one that the program was started in."""
+    """Working directory. None: the directory that the program was started in."""
 
 
 class CommandContext(Protocol):
-    """What commands can read and do."""
+    """Interface to the session, the prompt and the terminal for commands."""
 
     work_dir: Path
     config_file: Path | None

@@ -44,7 +44,7 @@ from kimi_tui.wire.message_search import MessageMatch
 from kimi_tui.wire.session_list import SessionListItem
 
 _REVERT_COMMANDS = ("revert", "undo", "redo", "switch")
-"""Commands that change files, besides `note`. Their plan is printed before they run."""
+"""Commands, besides `note`, that print their plan before they change files."""
 _MAX_SESSIONS = 20
 _MATCH_LENGTH = 100
 
@@ -93,7 +93,7 @@ def _topic_line() -> str:
 
 
 def _command_lines(context: CommandContext, is_wanted: Callable[[str], bool]) -> list[str]:
-    """Return the commands with what they do, in the order of their names."""
+    """Return the commands with their summaries, sorted by name."""
     session = context.state.session
     engine_commands = session.slash_commands if session is not None else ()
     lines = {f"/{it.name}": tr(it.summary) for it in COMMANDS if is_wanted(it.name)}
@@ -371,7 +371,7 @@ async def _exit(context: CommandContext, _: str) -> None:
 
 
 async def may_leave(context: CommandContext) -> bool:
-    """Return whether to quit. If that stops background tasks, ask first. The end of the input is a yes."""
+    """Return whether to quit. If this stops background tasks, ask the user. End of input counts as yes."""
     session, tasks = context.state.session, context.state.running_tasks
     if not tasks or (session is not None and session.resident):
         return True
@@ -418,7 +418,7 @@ COMMANDS = (
 _COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}
 _ALIASES = {"quit": "exit", "q": "exit", "bg": "background"}
 COMMANDS_WHILE_BUSY = frozenset({"/background", "/bg", "/tasks"})
-"""Lines that run while the agent works, when they are typed. Other lines wait until it finishes."""
+"""Lines that run immediately while the agent works. Other lines wait until the agent finishes."""
 
 
 async def run_command(context: CommandContext, name: str, argument: str) -> None:
@@ -456,7 +456,7 @@ async def run_command(context: CommandContext, name: str, argument: str) -> None
 
 
 def _bisect_offers(context: CommandContext) -> list[tuple[str, str]]:
-    """Return what the user can do with the result of the last search; the pane of a checkpoint is a list."""
+    """Return commands that are useful after the last /bisect, with /checkpoints instead of /timeline."""
     result = context.state.bisect_result
     offers = bisect_offers(result) if result is not None else []
     lines = {command: f"{summary}: {command}" for command, summary in offers}
@@ -467,7 +467,7 @@ def _bisect_offers(context: CommandContext) -> list[tuple[str, str]]:
 
 
 def _plan_of(name: str, argument: str) -> str | None:
-    """Return the command that prints the plan of a command; None if it has none."""
+    """Return the command that prints the plan of a command. None for a command without a plan."""
     if name == "note":
         number, _, text = argument.partition(" ")
         return f"revert {number} --dry-run" if text.strip() else None
@@ -489,8 +489,8 @@ def complete_command(context: CommandContext, prefix: str) -> list[str]:
 
 
 async def _confirm(context: CommandContext, question: str) -> bool:
-    """Return whether the user confirms. Print a message if they decline, and ask again after any other
-    input.
+    """Return whether the user confirms. Print a message if they decline. Ask again after input other than
+    yes or no.
     """
     while (line := await context.ask(f"{question} {tr('y or n: ')}")) is not None:
         match line.strip().lower():

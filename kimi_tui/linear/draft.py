@@ -48,7 +48,7 @@ class UnsentInput:
         self.previous_lines: list[str] | None = None
         """The lines before the one being typed. None while no prompt is being written."""
         self.restored_text = ""
-        """Text that a dead process left, and that the next prompt starts with."""
+        """Text from a dead process. The next prompt starts with this text."""
 
     def restore(self) -> None:
         """Restore the draft that a dead process left in this working directory, if any."""
@@ -59,7 +59,7 @@ class UnsentInput:
             self.restored_text = FoldedPastes(orphan.draft.pastes).unfold(orphan.draft.text)
 
     def pop_restored(self) -> str:
-        """Return the text that the next prompt starts with. After that, it counts as typed text."""
+        """Return and remove the text that the next prompt starts with."""
         restored, self.restored_text = self.restored_text, ""
         return restored
 
@@ -69,7 +69,7 @@ class UnsentInput:
         return self.previous_lines is not None
 
     def set_state(self, state: SessionViewState) -> None:
-        """Set the state of the session, whose unsaved prompts are part of the draft."""
+        """Set the state of the session. Its unsaved prompts are part of the draft."""
         self._state = state
         self.save_soon()
 
@@ -81,14 +81,14 @@ class UnsentInput:
         return self._images.attachments
 
     async def add_image_tokens(self, text: str) -> str:
-        """Return `text` with tokens of the images that it mentions and of those that are attached.
+        """Return `text` with the tokens of mentioned images and of attached images.
 
         Raises KimiTuiError.
         """
         return self._images.add_tokens(text, self._state.session)
 
     def fill(self, text: str) -> None:
-        """Put `text` at the start of the next prompt, if it can be edited."""
+        """Put `text` at the start of the next prompt, if the terminal supports editing."""
         if self._lines.is_editable:
             self.restored_text = "\n\n".join(filter(None, (text, self.restored_text)))
 

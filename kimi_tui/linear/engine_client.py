@@ -28,7 +28,9 @@ from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
 
 _REPLY_TIMEOUT_S = 10.0
 _ANNOUNCE_AFTER_S = 1.0
-"""A call that is still running is announced after this time; one that ends or asks before, then."""
+"""Seconds after which a running call is announced. A call that ends or makes a request sooner is announced
+at that time.
+"""
 
 
 class EngineClient:
@@ -54,16 +56,16 @@ class EngineClient:
         self._has_greeted = False
         self._is_replaying = False
         self._is_scanning = False
-        """Whether a command is scanning files, as far as the user knows."""
+        """Whether the user has been notified that a command is scanning files."""
         self._has_failed = False
-        """Whether an error was reported since the last command, or the user interrupted it."""
+        """Whether an error was reported or the user interrupted since the last command."""
         self._announcement: asyncio.TimerHandle | None = None
         self.printer = printer
         self.replay = HistoryReplay(output)
         self.is_closed = False
         """Whether the session is over."""
         self.is_leaving = False
-        """Whether the program exits. The tasks that this stops are named in its last line."""
+        """Whether the program is exiting. Its last line names the tasks that are stopped."""
 
     # from the engine
 

@@ -1,4 +1,4 @@
-"""Prints the wire's events in order, each of them once."""
+"""Prints each event of the wire once, in order."""
 
 import json
 from collections import deque
@@ -101,7 +101,7 @@ _Notice = (
     | BtwEnd
 )
 PrintedMessage = ConversationMessage | _Notice
-"""A message for the printer, which also prints what the full-screen app shows in panes and dialogs."""
+"""A message for the printer. Includes messages that the full-screen app shows in panes and dialogs."""
 _PRINTED_TYPES = frozenset(get_args(PrintedMessage))
 
 
@@ -136,8 +136,8 @@ class EventPrinter:
     def __init__(
         self, output: LineOutput, *, clock: Callable[[], float], prefix: str = "", is_replay: bool = False
     ) -> None:
-        """Print to `output`. Each line of a sub-agent starts with `prefix`. In a replay, prompts are printed
-        and durations aren't.
+        """Print to `output`. Each line of a sub-agent starts with `prefix`. A replay includes prompts but not
+        durations.
         """
         self._output = output
         self._clock = clock
@@ -300,7 +300,7 @@ class EventPrinter:
 
     @property
     def has_silent_calls(self) -> bool:
-        """Whether a call may be running that nothing was printed about."""
+        """Whether a call may be running that hasn't been printed yet."""
         return not self._awaiting_approval and any(not call.is_announced for call in self._calls.values())
 
     def announce_complete_calls(self) -> None:

@@ -13,7 +13,7 @@ from kimi_tui.linear.line_observer import LineObserver
 
 
 class LineOwner(Protocol):
-    """What reads lines from a `LineInput`."""
+    """Reader of lines from a `LineInput`."""
 
     def complete_line(self, prefix: str) -> Sequence[str]:
         """Return the lines that start with `prefix`."""
@@ -32,7 +32,7 @@ class LineInput:
         self._prompt: str | None = None
         """The prompt at the cursor. None while no line is being read."""
         self._prefill = ""
-        """Text to insert into the line, until readline has it."""
+        """Text to insert into the line. Empty after readline has inserted it."""
         self._observer: LineObserver | None = None
         self._attributes: list[object] | None = None
 

@@ -24,8 +24,8 @@ class ObservedLine(Protocol):
 class LineObserver:
     """Notifies `line` when its text has changed.
 
-    A key press wakes the event loop, unless readline's thread reads the key first. So the line is also
-    checked on a timer: the more recently it changed, the more often.
+    A key press wakes the event loop, unless readline's thread reads the key first. So a timer checks the
+    line as well. After a change, it checks more often.
     """
 
     def __init__(self, line: ObservedLine) -> None:

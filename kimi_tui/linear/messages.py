@@ -155,7 +155,7 @@ def _diff_rows(block: DiffBlock) -> Iterator[tuple[str, int, str]]:
 
 
 def count_command_lines(request: ApprovalRequest) -> int:
-    """Return how many of the `approval_lines` end with the request's command; 0 without a command."""
+    """Return the number of `approval_lines` up to the end of the command. 0 without a command."""
     commands = [block for block in request.display if isinstance(block, ShellBlock)]
     if not commands:
         return 0

@@ -16,7 +16,7 @@ from kimi_tui.wire.events import SessionInfo
 
 
 class PromptImages:
-    """The images of this run, and those that are attached to the next prompt."""
+    """The images of this run, and the images that are attached to the next prompt."""
 
     def __init__(self, work_dir: Path) -> None:
         self._work_dir = work_dir
@@ -49,7 +49,7 @@ class PromptImages:
         return bool(parse_image_paths(text, self._work_dir))
 
     def add_tokens(self, text: str, session: SessionInfo | None) -> str:
-        """Return `text` with tokens of the images that it mentions and of those that are attached.
+        """Return `text` with the tokens of mentioned images and of attached images.
 
         Raises KimiTuiError.
         """

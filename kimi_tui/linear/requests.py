@@ -33,7 +33,7 @@ class AnswerTooLate(Exception):
     def __init__(self, line: str) -> None:
         super().__init__(line)
         self.prompt = "" if line.strip().lower() in _SHORT_ANSWERS or line.strip().isdecimal() else line
-        """The line that was typed, if it is more than a key that would have answered the request."""
+        """The typed line, to send as a prompt. Empty if the line is only an answer to the request."""
 
 
 class RequestPrompter:
@@ -146,7 +146,7 @@ class RequestPrompter:
 
 
 def parse_answer(line: str, question: Question) -> str:
-    """Return the labels of the options whose numbers `line` contains; without numbers, `line` itself."""
+    """Return the labels of the options selected by numbers in `line`. Without numbers, return `line`."""
     if re.fullmatch(r"\d+([\s,]+\d+)*", line):
         numbers = [int(word) for word in re.findall(r"\d+", line)]
         if all(1 <= number <= len(question.options) for number in numbers) and (
@@ -157,7 +157,7 @@ def parse_answer(line: str, question: Question) -> str:
 
 
 async def ask_choice(context: CommandContext, title: str, options: Sequence[tuple[str, str]]) -> str | None:
-    """Let the user choose one of `options`, pairs of a value and its label. Return the value, or None."""
+    """Let the user choose one of `options`, which are pairs of value and label. Return the value, or None."""
     context.write_line(title)
     for position, (_, label) in enumerate(options, 1):
         context.write_line(f"{position}. {sanitize_line(label)}")

@@ -68,7 +68,7 @@ def _is_current(context: CommandContext, session: RunningSession) -> bool:
 
 
 def _can_act_on(context: CommandContext, session: RunningSession) -> bool:
-    """Return whether the session can be answered, opened and stopped here; if not, print why."""
+    """Return whether the session can be answered, opened and stopped here. Print the reason if it can't."""
     if _is_current(context, session):
         context.write_line(tr("This is the current session."))
         return False

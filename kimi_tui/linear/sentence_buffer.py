@@ -6,7 +6,7 @@ from kimi_tui.base.terminal_text import sanitize
 
 _SENTENCE_END = re.compile(r"\n|[.!?:;](?=\s)|[。！？；]")
 _MAX_BUFFERED = 2_000
-"""Maximum number of characters to hold back."""
+"""Maximum number of characters in the buffer."""
 
 
 class SentenceBuffer:

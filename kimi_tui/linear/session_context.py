@@ -51,7 +51,7 @@ class SessionCommandContext:
         self._images = images
         self._notifier = notifier
         self.session_switch: SessionSwitch | None = None
-        """The session to open after this one. None to exit."""
+        """The session to open after this session. None to exit."""
 
     @property
     def state(self) -> SessionViewState:

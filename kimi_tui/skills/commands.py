@@ -21,7 +21,7 @@ class MarkdownCommand:
     """A custom slash command."""
 
     name: str
-    """Without the slash. Subdirectories become prefixes separated by `:`."""
+    """Name without the slash. Subdirectories become prefixes separated by `:`."""
     description: str
     argument_hint: str
     file: Path
@@ -36,7 +36,7 @@ class CommandSet:
 
 
 def command_folders(*, work_dir: Path, data_dir: Path) -> tuple[Path, ...]:
-    """Return the directories with commands. For commands with the same name, the earlier directory wins."""
+    """Return the directories with commands. If two commands share a name, the earlier directory wins."""
     return tuple(dict.fromkeys((*project_command_folders(work_dir), data_dir / "commands")))
 
 
@@ -63,7 +63,7 @@ def find_commands(folders: Iterable[Path], *, untrusted: Collection[Path] = ()) 
 
 
 def read_command(file: Path, folder: Path) -> MarkdownCommand:
-    """Parse the command in `file`, which is below `folder`. Raises ConfigError that names the file."""
+    """Parse the command in `file`, which is below `folder`. Raises ConfigError with the file's name."""
     name = ":".join(file.relative_to(folder).with_suffix("").parts)
     if not _NAME.fullmatch(name):
         raise ConfigError(

@@ -27,7 +27,7 @@ _CHOICE = re.compile(r"<choice>([^<]*)</choice>")
 
 @frozen
 class FlowEdge:
-    """Edge to the node `target`. Labels tell the edges of a node apart."""
+    """Edge to the node `target`. A label identifies an edge among the edges of its node."""
 
     target: str
     label: str = ""
@@ -43,7 +43,7 @@ class Flow:
     edges: Mapping[str, tuple[FlowEdge, ...]]
 
     def prompt(self, node: str) -> str:
-        """Return the prompt of a node. If it has several edges, it asks for a choice."""
+        """Return the prompt of a node. If the node has several edges, the prompt asks for a choice."""
         edges = self.edges.get(node, ())
         if len(edges) < 2:
             return self.texts[node]
@@ -51,7 +51,7 @@ class Flow:
         return f"{self.texts[node]}\n\nChoose one:\n{labels}\n\n{_CHOICE_REQUEST}"
 
     def next_node(self, node: str, answer: str) -> str | None:
-        """Return the node after `node`, given the model's answer; None if the answer has no valid choice."""
+        """Return the node that the model's `answer` chooses after `node`. None without a valid choice."""
         edges = self.edges.get(node, ())
         if len(edges) == 1:
             return edges[0].target

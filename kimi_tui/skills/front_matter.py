@@ -25,20 +25,20 @@ class MarkdownFile:
 
     path: Path
     values: Mapping[str, Any]
-    """The front matter; empty if there is none."""
+    """The front matter. Empty for a file without front matter."""
     body: str
     source: str
-    """The whole text, front matter included."""
+    """The whole text, including the front matter."""
 
     def text(self, key: str) -> str:
-        """Return the value of `key` as one line; empty if it isn't set."""
+        """Return the value of `key` as one line. Empty if `key` isn't set."""
         value = self.values.get(key)
         if isinstance(value, list):
             value = " ".join(map(str, value))
         return " ".join(str(value).split()) if value is not None else ""
 
     def flag(self, key: str, *, default: bool) -> bool:
-        """Return the boolean value of `key`. Raises ConfigError if it isn't true or false."""
+        """Return the boolean value of `key`. Raises ConfigError if the value isn't true or false."""
         value = self.values.get(key, default)
         if not isinstance(value, bool):
             raise ConfigError(
@@ -60,7 +60,7 @@ class MarkdownFile:
 
 
 def read_markdown(path: Path) -> MarkdownFile:
-    """Read the file at `path`. Raises ConfigError that names file and line."""
+    """Read the file at `path`. Raises ConfigError with the file's name and the line number."""
     try:
         if not path.is_file():  # a FIFO would block
             raise ConfigError(msg("{path} isn't a regular file.", path=path), hint="Remove it.")
@@ -132,7 +132,7 @@ def _parse_front_matter(path: Path, lines: list[str]) -> Mapping[str, Any]:
 
 
 def _load_yaml(text: str) -> Any:
-    """Parse `text` as YAML. Raises ValueError if that could take too much time or memory."""
+    """Parse `text` as YAML. Raises ValueError if parsing could take too much time or memory."""
     import yaml
 
     if len(text) > MAX_CHARACTERS or text.count("[") + text.count("{") > MAX_BRACKETS:

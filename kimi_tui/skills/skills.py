@@ -31,18 +31,18 @@ class Skill:
     name: str
     description: str
     file: Path
-    """Its SKILL.md."""
+    """The skill's SKILL.md."""
     model_invocable: bool = True
-    """Whether the model sees it in its system prompt and may use it on its own."""
+    """Whether the system prompt lists the skill, so that the model may use it."""
     user_invocable: bool = True
-    """Whether it is a slash command."""
+    """Whether the skill is a slash command."""
     is_flow: bool = False
-    """Whether it is a flowchart of prompts, which `/flow:NAME` runs."""
+    """Whether the skill is a flowchart of prompts. `/flow:NAME` runs it."""
 
 
 @frozen
 class SkillSet:
-    """The available skills, and the errors of invalid ones."""
+    """The available skills, and the errors of invalid skills."""
 
     skills: tuple[Skill, ...] = ()
     problems: tuple[ConfigError, ...] = ()
@@ -53,8 +53,9 @@ def skill_folders(
 ) -> tuple[Path, ...]:
     """Return the directories with skills. If two skills have the same name, the earlier directory wins.
 
-    The order is that of kimi-cli: the project's, from the working directory up to the root of the repository,
-    then the user's, then the `extra` ones. At each level kimi-tui's own directory is first, `.agents` last.
+    The order is the same as in Kimi CLI: the project's directories from the working directory up to the root
+    of the repository, the user's directories, then `extra`. At each level, kimi-tui's own directory is first
+    and `.agents` last.
     """
     user = (data_dir / "skills", *(home / name for name in USER_SKILL_FOLDERS))
     return tuple(dict.fromkeys((*project_skill_folders(work_dir), *user, *extra)))
@@ -80,7 +81,7 @@ def find_skills(folders: Iterable[Path], *, untrusted: Collection[Path] = ()) ->
 
 
 def read_skill(file: Path) -> Skill:
-    """Parse the skill in a SKILL.md. Raises ConfigError that names the file."""
+    """Parse the skill in a SKILL.md. Raises ConfigError with the file's name."""
     markdown = read_markdown(file)
     name = markdown.text("name") or file.parent.name
     if not _NAME.fullmatch(name):
@@ -113,7 +114,7 @@ def read_flow(skill: Skill) -> Flow:
 
 
 def skills_prompt(skills: Sequence[Skill]) -> str:
-    """Return the skill list for a system prompt; empty if there are no skills."""
+    """Return the skill list for a system prompt. Empty without skills."""
     lines: list[str] = []
     remaining_chars = MAX_LIST_CHARACTERS
     listed = [skill for skill in skills if skill.model_invocable]
@@ -130,7 +131,7 @@ def skills_prompt(skills: Sequence[Skill]) -> str:
 def render_prompt(skill: Skill, arguments: str, *, as_kimi_cli: bool = False) -> str:
     """Return the prompt for using `skill`. Raises ConfigError.
 
-    With `as_kimi_cli`, it is the whole file, as from Kimi CLI. The system prompt says where the file is.
+    With `as_kimi_cli`, the prompt is the whole file, as in Kimi CLI. The system prompt has the file's path.
     """
     markdown = read_markdown(skill.file)
     if as_kimi_cli and skill.model_invocable:

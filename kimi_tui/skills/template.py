@@ -16,7 +16,7 @@ _TRAILING_PUNCTUATION = ".,;:!?)]}>"
 
 
 def substitute_arguments(text: str, arguments: str) -> str:
-    """Replace `$ARGUMENTS` with all arguments and `$1` to `$9` with single ones, split as in a shell.
+    """Replace `$ARGUMENTS` with all arguments and `$1` to `$9` with single arguments, split as in a shell.
 
     A backslash escapes a placeholder. If there is no placeholder, the arguments are appended.
     """
@@ -42,7 +42,7 @@ def substitute_arguments(text: str, arguments: str) -> str:
 def inline_files(text: str, folder: Path, *, may_include: Callable[[Path], bool]) -> str:
     """Append the content of files that `text` references as `@path` or `@"path"`, relative to `folder`.
 
-    References that aren't files are left unchanged. For a file that can't be included, the reason is given.
+    References that aren't files are left unchanged. If a file can't be included, append the reason instead.
     """
     blocks: dict[Path, str] = {}
     for match in _REFERENCE.finditer(text):

@@ -33,9 +33,9 @@ from kimi_tui.wire.commands import Shutdown
 
 STYLES = ("screen", "prompt")
 _ALERT_S = 8
-"""Seconds that the report of another session is shown."""
+"""Seconds for which a notification about another session is visible."""
 _MAX_RECONNECTS = 3
-"""Number of times that the app reconnects to the resident engine until the user presses a key."""
+"""Maximum number of reconnects to the resident engine without a key press in between."""
 
 
 class KimiTuiApp(TerminalApp, inherit_bindings=False):
@@ -72,12 +72,12 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         self.exit_lines: list[str] = []
         """Lines to print on the terminal after the app has exited."""
         self._exit_summary = ""
-        """Line that tells how to resume the session, from before its tasks were stopped."""
+        """Line with the command that resumes the session, built before background tasks were stopped."""
         register_key_sequences()
         for theme in OWN_THEMES:
             self.register_theme(theme)
         self._theme_error = ""
-        """Why the user's theme can't be used."""
+        """Error in the user's theme. Empty if the theme is valid."""
         self._apply_initial_theme(resolve_theme(options.theme, luminance=options.background.luminance))
         if options.reduced_motion:
             self.animation_level = "none"
@@ -147,7 +147,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
 
     @work(group="alerts", exclusive=True)
     async def _report_sessions(self) -> None:
-        """Report sessions on no screen that need the user, or whose work has ended."""
+        """Report sessions that aren't on a screen and need the user or have ended their work."""
         service = self._options.running_sessions
         if service is None:
             return

@@ -28,6 +28,6 @@ class ChosenMessage:
 
 @frozen
 class MessageSearchText:
-    """What to search in the messages of all sessions."""
+    """Text to search in the messages of all sessions."""
 
     text: str

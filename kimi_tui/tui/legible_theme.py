@@ -1,7 +1,7 @@
 """Adjusts a theme's colors so that text is legible.
 
-Many known themes choose colors for decoration: their yellow on white, or their comments, are below the
-contrast that WCAG 2 requires of text.
+Many known themes choose colors for decoration. For example, yellow on white or comments have less contrast
+than WCAG 2 requires for text.
 """
 
 from collections.abc import Iterable
@@ -14,12 +14,12 @@ from textual.theme import Theme
 MIN_CONTRAST = 4.5
 """Minimum contrast of text, from WCAG 2 level AA."""
 _ADJUSTED = MIN_CONTRAST + 0.1
-"""Contrast of an adjusted color: rounding to whole numbers must not go below the minimum."""
+"""Contrast of adjusted colors. Rounding must not reduce it below the minimum."""
 _STEPS = 40
 
 
 def contrast_ratio(first: Color, second: Color) -> float:
-    """Return the contrast of two opaque colors: 1 for equal ones, 21 for black and white."""
+    """Return the contrast of two opaque colors: 1 for equal colors, 21 for black and white."""
     lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -69,7 +69,7 @@ def make_legible(theme: Theme) -> Theme:
 
 
 def _adjust(color: Color, backgrounds: Iterable[Color]) -> Color:
-    """Return `color`, as much lighter or darker as it must be to be legible on all `backgrounds`."""
+    """Return `color`, made lighter or darker until it is legible on all `backgrounds`."""
     papers = list(backgrounds)
     if _least_contrast(color, papers) >= MIN_CONTRAST:
         return color

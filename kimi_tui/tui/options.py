@@ -29,7 +29,7 @@ class TuiOptions:
     early_input: str = ""
     """Keys typed before the app could receive them."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Binding ids to keys, several separated by commas; overrides `tui.keys`."""
+    """Keys by binding id. Several keys are separated by commas. Overrides `tui.keys`."""
     mouse: bool = True
     reduced_motion: bool = False
     """Disables spinners and animated scrolling."""
@@ -44,21 +44,21 @@ class TuiOptions:
     notify: NotifyMode = "auto"
     """How to notify a user whose terminal isn't focused."""
     serve_session: Callable[[SessionRequest, Wire], Coroutine[Any, Any, None]] | None = None
-    """Serves another session behind a wire. None if only one session can be opened."""
+    """Starts the engine of another session behind a wire. None if only one session can be opened."""
     task_opener: FleetTaskOpener | None = None
     """Opens tasks of fleets. None if only one session can be opened."""
     running_sessions: RunningSessionService | None = None
     """The open sessions of this user. None if only one session can be opened."""
     fleet_visit: FleetVisit | None = None
-    """The fleet's task that is open, if any."""
+    """The open task of a fleet. None if the session isn't a fleet's task."""
     config_file: Path | None = None
-    """File in which choices are saved for later runs. None saves nothing."""
+    """Config file for choices such as the theme. If None, choices aren't saved."""
     choose_session: SessionRequest | None = None
-    """Let the user choose a session as soon as the app is ready, and open it with the request's options."""
+    """If set, let the user choose a session when the app is ready. The request has the options to open it."""
     initial_prompt: str = ""
-    """Sent as soon as the app is ready."""
+    """Prompt to send as soon as the app is ready."""
     initial_checkpoint: int | None = None
-    """Shown in the timeline as soon as the session is open."""
+    """Checkpoint to show in the timeline as soon as the session is open."""
     version: str = ""
     clipboard: Clipboard = field(default_factory=SystemClipboard)
     letter_pause_s: float = 0.3

@@ -16,17 +16,17 @@ class SessionRequest:
     fork: bool = False
     """Whether to fork the session."""
     read_only: bool = False
-    """Whether to open it read-only, since another process may be writing it."""
+    """Whether to open the session read-only, because another process may be writing it."""
     agent: str = ""
-    """Agent of a new session; empty for the one that the program was started with."""
+    """Agent of a new session. Empty: the agent that the program was started with."""
     checkpoint: int | None = None
-    """Checkpoint to show in the timeline; None shows the current state."""
+    """Checkpoint to show in the timeline. None: the current state."""
     work_dir: Path | None = None
-    """Working directory; None for the one that the app was started in."""
+    """Working directory. None: the directory that the app was started in."""
     data_dir: Path | None = None
-    """Data directory that has the session; None for the user's."""
+    """Data directory with the session. None: the user's data directory."""
     fleet_visit: "FleetVisit | None" = None
-    """Set if the session is a fleet's task."""
+    """The fleet's task that the session belongs to. None for other sessions."""
 
 
 @frozen(kw_only=True)
@@ -36,7 +36,7 @@ class FleetVisit:
     database: Path
     task_id: str
     is_running: bool
-    """Whether the task was running when it was opened. Its session then belongs to the attempt."""
+    """Whether the task was running when it was opened. The session then belongs to the running attempt."""
     back: SessionRequest
     """The session that was open before."""
 

@@ -49,7 +49,7 @@ class SettingsApplier:
         self._host = host
 
     def apply_setting(self, setting: Setting) -> str:
-        """Apply the new value of `setting`. Return a warning about it, or an empty string."""
+        """Apply the new value of `setting`. Return a warning about the value, or an empty string."""
         value = setting.value
         match setting.key:
             case "theme":
@@ -76,7 +76,7 @@ class SettingsApplier:
         return ""
 
     def add_key_settings(self, settings: Sequence[Setting]) -> tuple[Setting, ...]:
-        """Return `settings` with an entry for every key binding, whether it is mapped or not."""
+        """Return `settings` with an entry for every key binding, including unmapped ones."""
         mapped = {binding_id(it.key): it for it in settings if it.key.startswith(_KEYMAP)}
         keys = []
         for group, members in GROUPS:

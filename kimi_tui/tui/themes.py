@@ -91,7 +91,7 @@ OWN_THEMES = (DARK, LIGHT, HIGH_CONTRAST)
 
 
 def theme_names(data_dir: Path) -> tuple[str, ...]:
-    """Return the names of all themes but `auto`: the app's own, those of other programs, and the user's."""
+    """Return the names of all themes except `auto`: the app's own, well-known, and the user's themes."""
     builtin = (name for name in builtin_theme_names() if name != "auto")
     return (*builtin, *user_theme_names(data_dir))
 
@@ -99,13 +99,13 @@ def theme_names(data_dir: Path) -> tuple[str, ...]:
 def register_theme(app: App[Any], name: str, data_dir: Path) -> None:
     """Make the theme `name` available in `app`. Raises ConfigError if it doesn't exist or is invalid.
 
-    Reads the user's themes again, so that changes of a file show.
+    Reads the user's theme files again, to show changes to a file.
     """
     if name in builtin_theme_names():
         if name in BUILTIN_THEMES and app.available_themes.get(name) in (None, BUILTIN_THEMES[name]):
             app.register_theme(make_legible(BUILTIN_THEMES[name]))
         return
-    from kimi_tui.tui.user_themes import load_user_theme  # few users have any
+    from kimi_tui.tui.user_themes import load_user_theme  # few users have themes of their own
 
     app.register_theme(load_user_theme(name, data_dir))
 

@@ -24,7 +24,7 @@ _MAX_BYTES = 100_000
 
 
 def load_user_theme(name: str, data_dir: Path) -> Theme:
-    """Return the user's theme `name`, with legible colors. Raises ConfigError that names the file."""
+    """Return the user's theme `name`, with legible colors. Raises ConfigError with the file's name."""
     check_theme_exists(name, data_dir)
     file = user_theme_path(data_dir, name)
     data = _read(file)

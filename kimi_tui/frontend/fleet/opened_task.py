@@ -13,11 +13,11 @@ class OpenedTask:
     session_id: str
     work_dir: Path
     data_dir: Path | None = None
-    """Data directory of the running attempt. None: the user's own, into which the session was restored."""
+    """Data directory of the running attempt. None if the session is in the user's data directory."""
 
     @property
     def is_running(self) -> bool:
-        """Whether the task still runs. Its session can only be read then."""
+        """Whether the task is still running. The session of a running task is read-only."""
         return self.data_dir is not None
 
 
@@ -25,5 +25,8 @@ class FleetTaskOpener(Protocol):
     """Opens tasks as sessions."""
 
     def open_task(self, database: Path, task_id: str) -> OpenedTask:
-        """Return the session of a task; restore it first if the task is done. Blocks. Raises KimiTuiError."""
+        """Return the session of a task. If the task is done, restore its session first.
+
+        Blocks. Raises KimiTuiError.
+        """
         ...

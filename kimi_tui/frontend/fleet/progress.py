@@ -14,7 +14,7 @@ from kimi_tui.base.message_text import msg
 SUFFIX = ".fleet.db"
 """Suffix of a fleet's database, which is next to the task file."""
 _RATE_WINDOW = 50
-"""Number of last results that the estimate of the remaining time is based on."""
+"""Number of recent results that the estimate of the remaining time is based on."""
 _MAX_RUNNING = 100
 
 
@@ -31,7 +31,7 @@ class RunningAttempt:
 
 @frozen(kw_only=True)
 class FleetProgress:
-    """What a fleet has done so far."""
+    """Progress of a fleet: counts, cost and times."""
 
     name: str
     total: int
@@ -41,15 +41,15 @@ class FleetProgress:
     failures: Mapping[str, int]
     """Number of failed tasks by class, most frequent first."""
     spent_usd: float
-    """With attempts that have no result."""
+    """Cost in dollars, including attempts without a result."""
     max_cost: float | None
     tokens: int
     retried: int
-    """Attempts that were repeated."""
+    """Number of repeated attempts."""
     elapsed_s: float
-    """From the first start to the last result."""
+    """Seconds from the first start to the last result."""
     remaining_s: float | None
-    """Estimate. None until there are enough results."""
+    """Estimated seconds. None with fewer than three results."""
     attempts: tuple[RunningAttempt, ...]
 
     @property
@@ -64,12 +64,12 @@ class FleetProgress:
 
 
 def find_fleets(work_dir: Path) -> list[Path]:
-    """Return the databases in a directory, last written first."""
+    """Return the databases in a directory, most recently written first."""
     return sorted(work_dir.glob(f"*{SUFFIX}"), key=_written_at, reverse=True)
 
 
 def database_of(run: Path) -> Path:
-    """Return the database that `run` names: itself, or the one of a task file."""
+    """Return `run` if it is a database, or the database of the task file `run`."""
     return run if run.suffix == ".db" else run.with_name(run.stem + SUFFIX)
 
 
@@ -81,7 +81,7 @@ def read_progress(path: Path) -> FleetProgress:
 
 @contextmanager
 def open_fleet(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the database of a fleet to read it. Its errors in the block are raised as KimiTuiError."""
+    """Open the database of a fleet for reading. Database errors in the block are raised as KimiTuiError."""
     if not path.is_file():
         raise UsageError(
             msg("No fleet found at {path}.", path=path),
@@ -141,7 +141,7 @@ def _max_cost(database: sqlite3.Connection) -> float | None:
 
 
 def _remaining(database: sqlite3.Connection, unfinished: int) -> float | None:
-    """Return the unfinished tasks divided by the rate of the last results."""
+    """Return the estimated seconds until all tasks have a result, based on the rate of the last results."""
     ends = [
         end
         for (end,) in database.execute(

@@ -31,21 +31,21 @@ class ListedTask:
     prompt: str
     state: TaskState
     failure: str
-    """Class of the failure; empty if there is none."""
+    """Class of the failure. Empty if the task hasn't failed."""
     problem: str
     attempts: int
-    """With the running one."""
+    """Number of attempts, including the running one."""
     node: str
     elapsed_s: float | None
-    """Duration of the running or the last attempt. None before the first one."""
+    """Duration of the running or last attempt, in seconds. None before the first attempt."""
     cost_usd: float | None
-    """Cost of all attempts so far. None if it is unknown."""
+    """Cost of all attempts so far, in dollars. None if unknown."""
     check: str
-    """The check command; empty if there is none."""
+    """The check command. Empty if the task has no check."""
 
 
 def read_tasks(path: Path) -> tuple[ListedTask, ...]:
-    """Return the tasks of a fleet, in the order of their file. Raises KimiTuiError."""
+    """Return the tasks of a fleet, in the order of the task file. Raises KimiTuiError."""
     now = time.time()
     with open_fleet(path) as database:
         parts = _SPENDING if _has_spending(database) else _NO_SPENDING

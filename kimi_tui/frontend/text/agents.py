@@ -9,7 +9,7 @@ from kimi_tui.wire.agent_list import AgentList, AgentListItem, AgentOrigin
 
 
 def agents_text(agent_list: AgentList) -> tuple[str, str]:
-    """Return the headline, and a line for each agent. The sub-agents of the session's agent follow it."""
+    """Return the headline, and a line for each agent. Sub-agents follow the session's agent."""
     width = max((cell_len(agent.name) for agent in agent_list.agents), default=0)
     lines = []
     for agent in agent_list.agents:

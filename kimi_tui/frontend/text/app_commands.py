@@ -9,8 +9,9 @@ from kimi_tui.i18n.translate import tr_lazy
 from kimi_tui.wire.session import SessionInfo
 
 _MAX_WORDS = 2
-"""A command's name and one argument. Longer text is a prompt that starts with a path, such as `/login
-returns 500`.
+"""Maximum number of words of a command: its name and one argument.
+
+Longer text is a prompt that starts with a path, such as `/login returns 500`.
 """
 
 _SCREEN = tr_lazy("It only affects the screen. Omit it, or use the app.")
@@ -67,7 +68,7 @@ APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
     "image": tr_lazy("Use --input-format stream-json. Its messages can contain images."),
     "debug": tr_lazy("Use `kimi-tui info`."),
 }
-"""What to use instead of each command and alias, in English."""
+"""Alternative to each command and alias, as an English message."""
 
 
 def app_only_error(info: SessionInfo | None, user_input: UserInput) -> UsageError | None:

@@ -47,7 +47,7 @@ def attempt_state(attempt: Attempt) -> str:
 
 
 def verdict_text(verdict: CheckVerdict | None) -> str:
-    """Return the result of a check; empty without one."""
+    """Return the result of a check. Empty without a result."""
     match verdict:
         case None:
             return ""
@@ -62,7 +62,7 @@ def verdict_text(verdict: CheckVerdict | None) -> str:
 
 
 def changes_text(attempt: Attempt) -> str:
-    """Return the number of changed files and lines; empty without changes."""
+    """Return the number of changed files and lines. Empty without changes."""
     if not attempt.files:
         return ""
     files = tr_n("{count} file", "{count} files", attempt.files)
@@ -109,7 +109,10 @@ def attempt_result_text(result: AttemptChanges) -> tuple[str, str]:
 
 
 def whole_attempt_text(result: AttemptChanges, adopt: str) -> tuple[str, str]:
-    """Return the same with all lines. `adopt` is the command that adopts it, without its number."""
+    """Return `attempt_result_text` with the whole diff.
+
+    `adopt` is the command that adopts the attempt, without the attempt's number.
+    """
     return _result_text(result, adopt, max_diff_lines=None)
 
 
@@ -191,7 +194,7 @@ def detail_lines(attempt: Attempt) -> list[str]:
 
 
 def progress_line(before: AttemptList, after: AttemptList) -> str:
-    """Return one line about the attempts whose state has changed; empty if nothing has."""
+    """Return one line about the attempts whose state has changed. Empty if no state has changed."""
     states = {attempt.number: attempt_state(attempt) for attempt in before.attempts}
     changed = [
         tr("Attempt {number}: {state}", number=each.number, state=attempt_state(each))

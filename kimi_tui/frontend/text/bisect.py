@@ -9,7 +9,7 @@ from kimi_tui.wire.bisect import BisectProgress, BisectResult
 _MAX_DIFF_LINES = 40
 _MAX_OUTPUT_LINES = 10
 Offers = Literal["slash", "shell"]
-"""Whether the result offers slash commands or those of a shell."""
+"""Whether the result offers slash commands or shell commands."""
 
 
 def progress_text(progress: BisectProgress) -> str:
@@ -42,7 +42,7 @@ def progress_text(progress: BisectProgress) -> str:
 
 
 def result_text(result: BisectResult, *, offers: Offers = "slash") -> tuple[str, str]:
-    """Return the headline, and lines with the step, its prompt, its diff and what to do next."""
+    """Return the headline, and lines with the step, its prompt, its diff and the next commands."""
     lines = _step_lines(result) if result.has_found_step else []
     if result.is_flaky:
         lines.append(tr("The command is flaky: its results differ for the same files."))
@@ -97,9 +97,9 @@ def _step_lines(result: BisectResult) -> list[str]:
 
 
 def bisect_offers(result: BisectResult) -> list[tuple[str, str]]:
-    """Return what the user can do with a result: slash commands and what they do. Empty without a step.
+    """Return slash commands that are useful after `result`, with their summaries. Empty if no step was found.
 
-    Changes that the user made can't be reverted by step.
+    /revert isn't offered for changes that only the user made, because it reverts steps of the agent.
     """
     if result.step is None or not result.has_found_step:
         return []

@@ -1,4 +1,4 @@
-"""Text about cache misses: how much was billed in full, and why."""
+"""Text about cache misses: the number of tokens billed in full, and the reason."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -20,7 +20,7 @@ _CAUSES: Mapping[CacheMissCause, str] = MappingProxyType(
 
 
 def cache_miss_lines(misses: Sequence[CacheMiss]) -> list[str]:
-    """Return a heading and a line for each of `misses`; nothing without one."""
+    """Return a heading and a line for each of `misses`. Empty without misses."""
     if not misses:
         return []
     lines = [f"{format_tokens(miss.tokens):>6}  {tr(_CAUSES[miss.cause])}" for miss in misses]

@@ -1,4 +1,4 @@
-"""Text of a review: the changed files, and the hunks of one of them."""
+"""Text of a review: the changed files, and the hunks of a file."""
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.review_file import ReviewedChange, ReviewedHunk, ReviewFile, to_review_file

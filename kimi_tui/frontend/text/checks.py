@@ -1,4 +1,4 @@
-"""Text of the check after steps that changed files."""
+"""Text of the check that runs after steps that changed files."""
 
 from typing import assert_never
 
@@ -26,7 +26,7 @@ def check_sign(state: CheckState) -> str:
 
 
 def check_result_text(result: CheckResult) -> tuple[str, str]:
-    """Return the headline and the end of the output; both are empty unless the result has changed."""
+    """Return the headline and the end of the output. Both are empty if the result is the same as before."""
     command, step = sanitize_line(result.command), result.checkpoint
     match result.change:
         case "":

@@ -1,4 +1,4 @@
-"""Topics that group the slash commands in menus and in the help, and the words that find them."""
+"""Topics that group the slash commands in menus and in the help, and the search terms of topics."""
 
 from collections.abc import Mapping
 
@@ -12,9 +12,9 @@ class CommandTopic:
 
     id: str
     title: str
-    """In English."""
+    """The title as an English message."""
     commands: tuple[str, ...] = ()
-    """Names of its commands, most important first."""
+    """Names of the topic's commands, most important first."""
     words: tuple[str, ...] = ()
     """Other words for the topic."""
 
@@ -102,7 +102,7 @@ COMMAND_TOPICS: tuple[CommandTopic, ...] = (
         ("settings", "app", "theme", "config", "dialogs"),
     ),
 )
-"""Topics in the order of menus. Commands of the engine that no topic names are in CUSTOM_TOPIC."""
+"""Topics in the order of menus. Engine commands without a topic are in CUSTOM_TOPIC."""
 
 COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "agents": ("subagent", "persona"),
@@ -167,7 +167,7 @@ COMMAND_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "afk": ("away", "unattended", "auto-approve"),
     "add-dir": ("folder", "directory", "workspace"),
 }
-"""Further words that find a command in menus. They can't be typed as its name."""
+"""Search terms for commands in menus, by command. Unlike aliases, they can't be typed as a command."""
 
 
 def topic_of(command: str) -> CommandTopic:

@@ -53,7 +53,7 @@ def _headline(usage: WindowFilling) -> str:
 
 
 def kind_label(kind: ContextUsageKind, count: int) -> str:
-    """Return the name of a kind, with the number of its items."""
+    """Return the name of a kind, with the number of items of that kind."""
     return tr(_KIND_LABELS[kind]) if kind == "system prompt" else f"{tr(_KIND_LABELS[kind])} ({count:,})"
 
 

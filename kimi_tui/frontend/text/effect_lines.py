@@ -1,4 +1,4 @@
-"""What a command did in a workspace, as lines of text."""
+"""Effects of a command that ran in a workspace, as lines of text."""
 
 from typing import Literal, assert_never
 
@@ -12,7 +12,7 @@ LineKind = Literal["ok", "failed", "note", "output", "file", "conflict"]
 
 @frozen
 class EffectLine:
-    """One line, and the effect that it describes."""
+    """A line of text, and the kind of effect that it describes."""
 
     text: str
     kind: LineKind

@@ -7,8 +7,8 @@ from kimi_tui.i18n.translate import tr, tr_n
 
 
 def exit_summary(state: SessionViewState) -> str:
-    """Return the command that resumes or attaches to the session, its cost, and the tasks that end with the
-    program.
+    """Return the command that resumes or attaches to the session, the cost, and the background tasks that end
+    with the program.
 
     Return an empty string for a session without messages.
     """

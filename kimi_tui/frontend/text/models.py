@@ -21,7 +21,7 @@ _SWITCH: tuple[ThinkingEffort, ...] = ("off", "high")
 
 
 def level_name(effort: ThinkingEffort, levels: Sequence[ThinkingEffort]) -> str:
-    """Return the name of a level. `on` for the only level besides `off`."""
+    """Return the name of a level. If a model has a single level besides `off`, its name is `on`."""
     return tr("on") if effort == "high" and tuple(levels) in (_SWITCH, ("high",)) else tr(_LEVELS[effort])
 
 
@@ -31,7 +31,7 @@ def thinking_label(effort: ThinkingEffort, levels: Sequence[ThinkingEffort]) -> 
 
 
 def thinking_change_text(effort: ThinkingEffort, levels: Sequence[ThinkingEffort]) -> str:
-    """Return what happens after a change to `effort`, which the model may not have."""
+    """Return the status after a change to `effort`. A missing level is replaced by the nearest one."""
     used = nearest_effort(effort, levels)
     if used != effort:
         return tr(
@@ -55,7 +55,7 @@ def no_thinking_text(session: SessionInfo) -> str:
 
 
 def model_columns(model: ModelDetails) -> tuple[str, str, str, str]:
-    """Return provider, context size, price and features of a model; the last two may be empty."""
+    """Return provider, context size, price and features of a model. Price and features may be empty."""
     price = ""
     if model.input_price is not None and model.output_price is not None:
         price = f"${model.input_price:g}/${model.output_price:g}"

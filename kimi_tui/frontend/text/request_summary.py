@@ -24,7 +24,7 @@ def question_of(request: ApprovalRequest, *, is_edited: bool = False) -> str:
 
 
 def source_of(request: ApprovalRequest) -> str:
-    """Return the requester: the main agent, a sub-agent with its task, or a background task."""
+    """Return the name of the requester: the main agent, a sub-agent with its task, or a background task."""
     kind, task = request.subagent_type, request.source_description
     if kind and task:
         return tr("sub-agent {kind}: {task}", kind=kind, task=task)
@@ -49,7 +49,7 @@ def subject_of(request: ApprovalRequest) -> str:
 
 
 def danger_of(request: ApprovalRequest) -> str:
-    """Return why the request is dangerous, on one line, or an empty string if it isn't."""
+    """Return why the request is dangerous, on one line. Empty for a request that isn't dangerous."""
     dangers = [block.danger for block in request.display if isinstance(block, ShellBlock) and block.danger]
     return sanitize_line(translate_message(request.danger or (dangers[0] if dangers else "")))
 
@@ -62,7 +62,7 @@ def reason_of(request: ApprovalRequest) -> str:
 
 
 def rule_of(request: ApprovalRequest) -> str:
-    """Return which rule "Always allow" adds, or an empty string if it isn't available."""
+    """Return the rule that "Always allow" adds. Empty if the request doesn't offer "Always allow"."""
     if request.rule is None:
         return ""
     return tr("“Always allow” adds the rule {rule}", rule=sanitize_line(request.rule))

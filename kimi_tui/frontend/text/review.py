@@ -1,4 +1,4 @@
-"""Text of the comments on lines."""
+"""Text of the comments on changed lines."""
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.i18n.translate import tr, tr_n
@@ -6,7 +6,7 @@ from kimi_tui.wire.review import CommentList, ReviewComment
 
 
 def comments_text(comments: CommentList) -> tuple[str, str]:
-    """Return the headline, and lines with the comments and what to do with them."""
+    """Return the headline, and lines with the comments and the commands for comments."""
     items = comments.comments
     if not items:
         return tr("No comments. Write one with /comment FILE:LINE TEXT."), ""

@@ -41,14 +41,14 @@ def duration_label(seconds: float) -> str:
 
 
 def cost_today_label(session: RunningSession) -> str:
-    """Return the cost since midnight, such as `$0.12 today`; empty if it is unknown."""
+    """Return the cost since midnight, such as `$0.12 today`. Empty if the cost is unknown."""
     if session.cost_today_usd is None:
         return ""
     return tr("${cost} today", cost=f"{session.cost_today_usd:.2f}")
 
 
 def title_of(session: RunningSession) -> str:
-    """Return the title, or the id of a session without one."""
+    """Return the title of a session, or its id if it has no title."""
     return sanitize_line(session.title) or session.id[:8]
 
 
@@ -70,7 +70,7 @@ def facts_of(session: RunningSession) -> str:
 
 
 def alert_of(session: RunningSession) -> str:
-    """Return the text that reports the state of a session on no screen."""
+    """Return the notification about a session that isn't on a screen."""
     names = {"title": title_of(session), "directory": sanitize_line(Path(session.work_dir).name)}
     if session.is_awaiting:
         return tr("{title} ({directory}) is awaiting approval.", **names)
@@ -80,7 +80,7 @@ def alert_of(session: RunningSession) -> str:
 
 
 def no_engine_text() -> str:
-    """Return how to run sessions that can be answered and opened from other terminals."""
+    """Return instructions for running sessions that other terminals can answer and open."""
     return tr(
         "The resident engine isn't running. Sessions that are started with `kimi-tui --resident` can be "
         "answered, stopped and opened here."

@@ -1,4 +1,4 @@
-"""Plain labels of the settings that most users change, by section, and other words to find them by.
+"""Plain labels and search terms of the settings that most users change, by section.
 
 All other settings are listed by their key, under "Advanced".
 """
@@ -19,7 +19,7 @@ class SettingLabel:
     label: str
     """Message id of the label."""
     synonyms: tuple[str, ...] = ()
-    """Other words to find it by."""
+    """Other search terms for the setting."""
 
 
 SECTIONS: tuple[tuple[str, tuple[SettingLabel, ...]], ...] = (
@@ -107,5 +107,5 @@ SECTIONS: tuple[tuple[str, tuple[SettingLabel, ...]], ...] = (
 
 
 def label_of(key: str) -> SettingLabel | None:
-    """Return the label of a setting, or None if it is listed by its key."""
+    """Return the label of a setting. None if the setting is listed by its key."""
     return next((label for _, labels in SECTIONS for label in labels if label.key == key), None)

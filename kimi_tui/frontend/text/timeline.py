@@ -53,7 +53,7 @@ def plan_text(plan: RevertPlan) -> tuple[str, str]:
 
 
 def saved_versions_note(plan: RevertPlan) -> str:
-    """Return where the user's versions of replaced files are saved; empty if there are no such files."""
+    """Return a note about saving the user's versions of replaced files. Empty if none would be saved."""
     if plan.saved_in is None or not any(file.is_saved for file in plan.files):
         return ""
     return tr(
@@ -64,7 +64,7 @@ def saved_versions_note(plan: RevertPlan) -> str:
 
 
 def saved_versions_text(reverted: Reverted) -> str:
-    """Return where a revert has saved the user's versions of files; empty if it has replaced none."""
+    """Return where a revert saved the user's versions of files. Empty if it replaced no files of the user."""
     if not reverted.saved:
         return ""
     return tr(
@@ -76,13 +76,13 @@ def saved_versions_text(reverted: Reverted) -> str:
 
 
 def restore_saved_command(reverted: Reverted) -> str:
-    """Return the command that restores the user's version of a replaced file, the only one or any."""
+    """Return the command that restores a saved file. If several are saved, the path is a placeholder."""
     path = shlex.quote(reverted.saved[0]) if len(reverted.saved) == 1 else "FILE"
     return f"/revert {reverted.from_} files --only {path}"
 
 
 def file_option_lines(file: PlannedFile) -> list[str]:
-    """Return lines with the values of `--choose` and `--hunks` for a file; none if it has no choices."""
+    """Return lines with the values of `--choose` and `--hunks` for a file. Empty if it has no choices."""
     lines = []
     if file.choices:
         names = ", ".join(

@@ -22,7 +22,7 @@ class UsageTable:
     header: str
     models: tuple[str, ...]
     total: str
-    """Empty with one model: its line says the same."""
+    """Line with the sums of all models. Empty with one model."""
 
 
 def usage_table(report: UsageReport, width: int) -> UsageTable:

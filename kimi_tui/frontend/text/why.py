@@ -17,7 +17,7 @@ _AUTHORS: dict[LineAuthor, str] = {
     "unknown": tr_lazy("unknown"),
 }
 Offers = Literal["slash", "shell"]
-"""Whether the text offers slash commands or those of a shell."""
+"""Whether the text offers slash commands or shell commands."""
 
 
 def why_text(reason: LineReason, *, offers: Offers = "slash") -> tuple[str, str]:
@@ -42,7 +42,7 @@ def why_text(reason: LineReason, *, offers: Offers = "slash") -> tuple[str, str]
 
 
 def author_label(reason: LineReason) -> str:
-    """Return who wrote a line, in a few words."""
+    """Return a short name for the author of a line."""
     if reason.by == "agent" and reason.agent:
         return tr("sub-agent {id}", id=reason.agent)
     return tr(_AUTHORS[reason.by])
@@ -84,7 +84,7 @@ def _offer_lines(reason: LineReason, offers: Offers) -> list[str]:
 
 
 def _shorten(text: str, most: int) -> str:
-    """Return the first lines of a text, the later ones indented."""
+    """Return at most `most` lines of a text, then an ellipsis. All lines but the first are indented."""
     lines = [line for line in sanitize(text).strip().splitlines() if line.strip()]
     more = ["…"] if len(lines) > most else []
     return "\n    ".join([*lines[:most], *more])

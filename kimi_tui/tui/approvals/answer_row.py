@@ -18,7 +18,7 @@ from kimi_tui.tui.keys.keymap import KeyLabels
 _GAP_CELLS = 1
 """Cells between two buttons: their margin in `styles/approvals.tcss`."""
 TextKind = Literal["feedback", "rule"]
-"""What the user writes in the input."""
+"""Kind of text that the user writes in the input."""
 
 
 class AnswerButton(Static):
@@ -54,7 +54,7 @@ class AnswerRow(Horizontal):
 
     @dataclass
     class TextSubmitted(Message):
-        """Posted when the user submits what they wrote."""
+        """Posted when the user submits the text of the input."""
 
         kind: TextKind
         text: str
@@ -83,7 +83,7 @@ class AnswerRow(Horizontal):
         self.watch_highlighted()
 
     def _fitting_length(self) -> LabelLength:
-        """Return the length of the longest labels that fit."""
+        """Return the longest label length that fits."""
         lengths: tuple[LabelLength, ...] = get_args(LabelLength)
         return next(
             (each for each in lengths if self._width_of(each) <= (self.size.width or 1e9)), lengths[-1]
@@ -96,7 +96,7 @@ class AnswerRow(Horizontal):
         return sum(widths) + _GAP_CELLS * (len(self.choices) - 1)
 
     def on_resize(self) -> None:
-        """Shorten the labels if longer ones don't fit."""
+        """Use the longest labels that fit."""
         length = self._fitting_length()
         if any(button.length != length for button in self.query(AnswerButton)):
             self.run_worker(self._mount_choices(), group="feedback", exclusive=True)
@@ -132,7 +132,7 @@ class AnswerRow(Horizontal):
         self._show_input("feedback", Input(placeholder=placeholder, id="approval-text"))
 
     def show_rule_input(self, rule: str) -> None:
-        """Open the input for the rule that is to be added, which is `rule` unless the user edits it."""
+        """Open the input for the rule to add, with `rule` in it."""
         placeholder = tr("A rule, such as Bash(pytest *) · enter to add · esc to cancel")
         self._show_input(
             "rule", Input(rule, placeholder=placeholder, id="approval-text", select_on_focus=False)

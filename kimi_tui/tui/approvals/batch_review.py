@@ -29,7 +29,7 @@ ReviewDecision = Literal["accept", "reject"]
 
 _MAX_SHORT_LINES = 4
 _MAX_SHORT_CHARS = 300
-"""A command with fewer lines and characters fits into the dialog."""
+"""Limits of a command that fits into the dialog."""
 REJECTED_AMONG_OTHERS = (
     "the user reviewed the calls of this step together, and rejected this one but not all of them"
 )
@@ -55,7 +55,7 @@ class BatchReview(ModalScreen[tuple[ApprovalResponse, ...]]):
         self._edited_texts: dict[str, str] = {}
         self._is_editing = False
         self._seen: set[str] = set()
-        """Ids of the requests whose whole command has been on the screen."""
+        """Ids of the requests with commands that have been on the screen in full."""
 
     def compose(self) -> ComposeResult:
         """Yield the list of requests, the highlighted request, and the actions."""
@@ -259,7 +259,7 @@ class BatchReview(ModalScreen[tuple[ApprovalResponse, ...]]):
 
 
 def _has_long_command(request: ApprovalRequest) -> bool:
-    """Return whether a command or the list of its effects may not fit on the screen."""
+    """Return whether the command, or the list of its effects, may be too long for the screen."""
     if request.effects is not None and len(describe_effects(request.effects)) >= _MAX_SHORT_LINES:
         return True
     return any(

@@ -12,7 +12,7 @@ from kimi_tui.wire.requests import ApprovalRequest
 
 
 async def edit_proposal(app: App[Any], request: ApprovalRequest) -> str | None:
-    """Return the edited proposal; None if it is unchanged or no editor could be opened."""
+    """Return the edited proposal. None if the proposal is unchanged or no editor could be opened."""
     if request.proposal is None:
         return None
     before = request.proposal.text

@@ -16,18 +16,18 @@ class TypingStatus(Protocol):
 
     @property
     def idle_s(self) -> float | None:
-        """Seconds since the last key; None while the prompt contains a draft."""
+        """Seconds since the last key. None while the prompt contains a draft."""
 
 
 class FocusOffer:
-    """Focuses the panel of an open request, or leaves the focus where it is."""
+    """Focuses the panel of an open request unless the user is busy elsewhere."""
 
     def __init__(self, owner: Widget, *, typing: TypingStatus) -> None:
         """`owner` is a widget on the same screen as the panels."""
         self._owner = owner
         self._typing = typing
         self.open_panel: Widget | None = None
-        """The panel with the open request, if any."""
+        """The panel with the open request. None without an open request."""
 
     def schedule(self, delay_s: float = GRACE_S) -> None:
         """Offer the focus after `delay_s` seconds."""
@@ -56,7 +56,7 @@ class FocusOffer:
             self.schedule()
 
     def _is_busy_elsewhere(self, focused: Widget | None) -> bool:
-        """Return whether the user is in a pane or an input whose keys must not answer a request."""
+        """Return whether the focus is in a pane or an input where keys must not answer a request."""
         if focused is None or isinstance(focused, PromptEditor | Transcript):
             return False
         return self.open_panel not in focused.ancestors_with_self

@@ -16,7 +16,7 @@ class LetterDebouncer:
     """
 
     class Typed(Message, namespace="letters"):
-        """Posted for each letter, because no other widget sees the keys that are handled here."""
+        """Posted for each letter. Other widgets don't see the keys that are handled here."""
 
     def __init__(self, owner: Widget, *, pause_s: float) -> None:
         self._owner = owner
@@ -27,14 +27,14 @@ class LetterDebouncer:
 
     @property
     def can_be_word(self) -> bool:
-        """Whether a space now would end a word such as "a" or "2" instead of being its own key."""
+        """Whether a space would end a word such as "a" or "2". Otherwise, a space is a key of its own."""
         return self._pending_action is not None or self._typed.isdecimal()
 
     async def add_letter(self, letter: str, action: str | None, *, is_harmless: bool = False) -> str:
-        """Handle a letter whose action is `action`: empty if it has no effect now, None if it has none here.
+        """Handle `letter`. Return all letters typed so far if they are text, otherwise an empty string.
 
-        A harmless action runs immediately. Typing the same letter twice confirms it. Return the letters
-        typed so far if they are text, otherwise an empty string.
+        `action` is the letter's action: empty if it has no effect now, None if the letter has no action.
+        A harmless action runs immediately. Typing a letter twice confirms its action.
         """
         self._owner.post_message(self.Typed())
         if self._pending_action is not None and letter == self._typed:
@@ -79,6 +79,6 @@ class LetterDebouncer:
 
 
 def letter_of(event: events.Key) -> str | None:
-    """Return the character that a key types; None if it types nothing."""
+    """Return the character that a key types. None for a key that types nothing."""
     is_letter = event.is_printable and not event.key.startswith(("alt+", "ctrl+"))
     return event.character if is_letter else None

@@ -73,7 +73,7 @@ class ApprovalPanel(RequestPanel):
         self._approval: PendingApproval | None = None
         self._max_rows = 12
         self._edits_rule = False
-        """Whether the user sees or edits the rule that "always" adds."""
+        """Whether the user sees or edits the rule that "Always allow" adds."""
 
     def compose(self) -> ComposeResult:
         """Yield the question, the request's content, its danger, its rule and the answers."""
@@ -160,7 +160,7 @@ class ApprovalPanel(RequestPanel):
         self.set_max_rows(self._max_rows)
 
     def _has_seen_enough(self, choice: ChoiceId) -> bool:
-        """Return whether all of the command has been on the screen, if `choice` allows it."""
+        """Return whether all of the command has been on the screen. True if `choice` doesn't allow it."""
         if choice not in ALLOWING or not self.body.n_unseen_rows:
             return True
         self._show_unseen_rows()
@@ -177,7 +177,7 @@ class ApprovalPanel(RequestPanel):
         self._show_unseen_rows()
 
     def _show_unseen_rows(self) -> None:
-        """Show how much of the command hasn't been on the screen."""
+        """Show how many rows of the command haven't been on the screen yet."""
         count = self.body.n_unseen_rows
         line = self.query_one("#approval-more", Static)
         line.update(tr_n("{count} more line · scroll down", "{count} more lines · scroll down", count))

@@ -15,7 +15,7 @@ class PendingApproval:
     edited_text: str | None = None
     """The proposal as the user edited it."""
     stage: Literal["open", "editing", "answered"] = "open"
-    """Unless it is open, keys were typed ahead and answer nothing."""
+    """In stages other than "open", keys are ignored, because they were typed ahead."""
 
     @property
     def proposed_request(self) -> ApprovalRequest:

@@ -91,7 +91,7 @@ class QuestionTabs:
 
     @property
     def next_open_index(self) -> int | None:
-        """Index of the next unanswered question, wrapping around; None if all are answered."""
+        """Index of the next unanswered question, wrapping around. None if all are answered."""
         count = len(self._tabs)
         following = ((self.current_index + places) % count for places in range(1, count))
         return next((index for index in following if not self._tabs[index].is_answered), None)

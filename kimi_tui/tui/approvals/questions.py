@@ -27,7 +27,7 @@ _QUESTION_ACTIONS = frozenset(
     {"move", "choose_option", "toggle_option", "submit_selection", "switch_question", "dismiss"}
 )
 _LABEL_MARGIN = 10
-"""Cells around a label and its description in the list."""
+"""Number of cells around a label and its description in the list."""
 
 
 class LayeredView(Protocol):
@@ -97,7 +97,7 @@ class QuestionPanel(RequestPanel):
         self._update_from_state(self.state)
 
     def on_resize(self) -> None:
-        """Update the description: whether it fits next to its option depends on the width."""
+        """Update the description, because the width determines whether it fits next to its option."""
         self._show_detail()
 
     def watch_state(self, state: SessionViewState) -> None:

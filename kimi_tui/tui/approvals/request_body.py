@@ -42,7 +42,7 @@ class RequestBody(LineView):
     """Shows a request in full. Only visible lines are painted, so long requests are cheap."""
 
     two_columns: bool | None = None
-    """Whether diffs have two columns; None if the width decides."""
+    """Whether diffs have two columns. None: depends on the width."""
 
     class CommandPainted(Message):
         """Posted when more of the command or its effects has been on the screen."""
@@ -51,10 +51,10 @@ class RequestBody(LineView):
         """Posted when `has_rule` has changed."""
 
     has_rule: bool = False
-    """Whether the rule is at the end of the request, since it's longer than a line."""
+    """Whether the rule is at the end of the request, because it is longer than a line."""
     _request: ApprovalRequest | None = None
     _n_command_rows: int = 0
-    """Number of rows from the first one to the last one of the command, or of the list of its effects."""
+    """Number of rows up to the end of the command, or of the list of its effects."""
     _painted_rows: set[int]
     """Rows of the command and its effects that have been on the screen."""
     _diffs: Mapping[int, Diff] = MappingProxyType({})
@@ -76,7 +76,7 @@ class RequestBody(LineView):
 
     @property
     def n_unseen_rows(self) -> int:
-        """How many rows of the command and its effects haven't been on the screen yet."""
+        """Number of rows of the command and its effects that haven't been on the screen yet."""
         return max(self._n_command_rows - len(self._painted_rows), 0)
 
     def render_line(self, y: int) -> Strip:
@@ -121,7 +121,7 @@ class RequestBody(LineView):
         return [*lines, BLANK, *_text_lines(rule, width)] if is_long_rule else lines
 
     def _set_command_rows(self, count: int) -> None:
-        """Set the number of rows of the command. At another width, it has to be seen again unless it was."""
+        """Set the number of rows of the command. A change makes them unseen again, unless all were seen."""
         was_seen = bool(self._n_command_rows) and not self.n_unseen_rows
         if count != self._n_command_rows:
             self._n_command_rows = count
@@ -139,7 +139,7 @@ class RequestBody(LineView):
 
 
 def change_counts(request: ApprovalRequest) -> str:
-    """Return the numbers of added and removed lines, such as `+4 −1`; empty if no diff has known numbers."""
+    """Return the numbers of added and removed lines, such as `+4 −1`. Empty if all numbers are unknown."""
     diffs = [Diff(block) for block in request.display if isinstance(block, DiffBlock)]
     if not diffs or any(diff.is_summary for diff in diffs):
         return ""

@@ -18,7 +18,7 @@ InputKind = Literal["step", "answer", "nothing"]
 """How an action is handled.
 
 A step is harmless and runs immediately. An answer waits until it is clear that its letter doesn't begin a
-sentence. Nothing happens if the key came too early.
+sentence. "nothing" is for keys that came too early.
 """
 
 
@@ -36,7 +36,7 @@ class KeyboardConfig:
     key_labels: KeyLabels
     clock: Callable[[], float]
     letter_pause_s: float
-    """How long a letter that answers waits for a second letter. See `LetterDebouncer`."""
+    """Seconds that a letter waits for a second letter before it answers. See `LetterDebouncer`."""
     prompt: TextInput
 
 
@@ -76,7 +76,7 @@ class RequestPanel(Vertical, can_focus=True):
         self._debouncer.reset()
 
     def drop_pending_letter(self) -> None:
-        """Drop a pending letter: another part of the request is shown."""
+        """Drop a pending letter, because another part of the request is shown."""
         self._debouncer.reset()
 
     def handle_app_focus(self) -> None:

@@ -1,4 +1,4 @@
-"""Reader of what attempts changed: requests the files of an attempt, and diffs that aren't sent with them."""
+"""Reader of the changes of attempts: requests the changed files, and diffs that are sent separately."""
 
 from kimi_tui.tui.timeline.query_dialog import TimelineQueries
 from kimi_tui.wire.attempts import AttemptChanges, ReadAttempt
@@ -12,10 +12,10 @@ class AttemptFileReader:
         self._queries = queries
         self._files: dict[int, tuple[ComparedFile, ...]] = {}
         self._requested: set[tuple[int, str]] = set()
-        """Attempts, with an empty path, and their files."""
+        """Sent requests, as attempt number and path. The path is empty for a list of files."""
 
     def files_of(self, number: int) -> tuple[ComparedFile, ...]:
-        """Return the files that an attempt changed; none before they were read."""
+        """Return the files that an attempt changed. Empty before the files were read."""
         return self._files.get(number, ())
 
     def request(self, number: int) -> None:
@@ -24,12 +24,12 @@ class AttemptFileReader:
             self._ask(number, "")
 
     def request_diff(self, number: int, path: str) -> None:
-        """Request the diff of a file if it is missing."""
+        """Request the diff of a file if the diff is missing."""
         if any(file.path == path and file.is_on_request for file in self.files_of(number)):
             self._ask(number, path)
 
     def add(self, reply: AttemptChanges) -> None:
-        """Add the files of a reply, or the diff of one of them."""
+        """Add the files of a reply, or the diff of a single file."""
         number, new = reply.attempt.number, {file.path: file for file in reply.files}
         if reply.path:
             self._files[number] = tuple(new.get(file.path, file) for file in self.files_of(number))
@@ -37,7 +37,7 @@ class AttemptFileReader:
             self._files[number] = reply.files
 
     def forget(self, number: int) -> None:
-        """Forget the files of an attempt, since it changed."""
+        """Forget the files of an attempt, because the attempt has changed."""
         self._files.pop(number, None)
         self._requested = {each for each in self._requested if each[0] != number}
 

@@ -18,7 +18,7 @@ _COST_CELLS = 7
 
 
 def attempt_header(attempts: Sequence[Attempt], *, has_message: bool) -> str:
-    """Return the titles of the columns. `has_message`: the last one is the last message."""
+    """Return the titles of the columns. With `has_message`, the last column is the last message."""
     return " " + "  ".join(
         (
             pad_right("", _MARK_CELLS),
@@ -35,7 +35,7 @@ def attempt_header(attempts: Sequence[Attempt], *, has_message: bool) -> str:
 def attempt_row(
     attempt: Attempt, attempts: Sequence[Attempt], *, selected: str, now: float, has_message: bool
 ) -> str:
-    """Return the row of one of `attempts`. `selected` says how much of it is selected."""
+    """Return the row of one of `attempts`. `selected` is the mark for its selected files."""
     seconds = attempt.duration_s or (max(0.0, now - attempt.started) if attempt.started else 0.0)
     return "  ".join(
         (
@@ -51,7 +51,7 @@ def attempt_row(
 
 
 def _result(attempt: Attempt) -> str:
-    """Return the result of the check if the attempt has finished; its state otherwise."""
+    """Return the result of the check. If the attempt hasn't finished, return its state."""
     has_result = attempt.state == "finished" and not attempt.is_adopted and attempt.verdict is not None
     return verdict_text(attempt.verdict) if has_result else attempt_state(attempt)
 

@@ -39,12 +39,13 @@ from kimi_tui.wire.timeline import ComparedFile
 _MAX_SHOWN_ATTEMPTS = 8
 _REFRESH_S = 1.0
 _MESSAGE_COLUMN_FROM = 140
-"""Minimum number of columns for the last messages to be in the table. Otherwise, that of the highlighted
-attempt is below.
+"""Minimum number of columns of the screen to show the last messages in the table.
+
+On a narrower screen, the last message of the highlighted attempt is below the table.
 """
 _MAX_MESSAGE_LINES = 2
 _MAX_UNUSED_CELLS = 16
-"""How many cells of these lines wrapping may leave blank."""
+"""Estimated number of cells in the message's lines that wrapping leaves blank."""
 
 
 class AttemptsDialog(FilesDialog[None]):
@@ -63,7 +64,7 @@ class AttemptsDialog(FilesDialog[None]):
         queries: TimelineQueries,
         key_labels: KeyLabels,
     ) -> None:
-        """`is_starting`: attempts were just started, and aren't listed yet."""
+        """`is_starting`: attempts were just started and aren't listed yet."""
         super().__init__(title=tr("Attempts"), host=host, queries=queries, key_labels=key_labels)
         self._is_starting = is_starting
         self._planner = planner
@@ -74,9 +75,9 @@ class AttemptsDialog(FilesDialog[None]):
         self._shown: Attempt | None = None
         """The attempt whose files are shown."""
         self._discarded: int | None = None
-        """The attempt that another press of the key removes."""
+        """The attempt that the next press of the key removes."""
         self._has_widgets = False
-        """Whether the dialog is mounted. Attempts may change before."""
+        """Whether the dialog is mounted. Attempts may change before it is mounted."""
 
     def header_widgets(self) -> Sequence[Widget]:
         """Return the table of the attempts."""
@@ -87,7 +88,7 @@ class AttemptsDialog(FilesDialog[None]):
         ]
 
     def on_mount(self) -> None:
-        """Show the attempts; without any, let the user start some."""
+        """Show the attempts. If there are no attempts, let the user start some."""
         self.attempts.set_max_height(_MAX_SHOWN_ATTEMPTS)
         self.watch(self.attempts, "highlighted", self._show_highlighted, init=False)
         self.set_interval(_REFRESH_S, self._refresh_durations)
@@ -105,7 +106,7 @@ class AttemptsDialog(FilesDialog[None]):
         return self._attempts.get(int(choice.value)) if choice is not None else None
 
     def show_attempts(self, attempts: AttemptList) -> bool:
-        """Show the attempts as they are now."""
+        """Show the current attempts."""
         before, self._attempts = self._attempts, {each.number: each for each in attempts.attempts}
         for number, attempt in before.items():
             after = self._attempts.get(number)
@@ -155,7 +156,7 @@ class AttemptsDialog(FilesDialog[None]):
             message.update(fit_cells(text, cells).rstrip())
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show the last messages where there is room for them."""
+        """Show the last messages in the table or below it, depending on the width."""
         super().on_resize(event)
         self._show_rows()
         self.call_after_refresh(self._show_message)
@@ -183,7 +184,7 @@ class AttemptsDialog(FilesDialog[None]):
         self._show_summary()
 
     def show_reply(self, reply: Reply) -> None:
-        """Show what an attempt changed, or the diff of one of its files."""
+        """Show the changes of an attempt, or the diff of one of its files."""
         if not isinstance(reply, AttemptChanges):
             return
         self._reader.add(reply)
@@ -199,7 +200,7 @@ class AttemptsDialog(FilesDialog[None]):
             self._show_summary()
 
     def show_detail(self, row: FileListRow | None) -> None:
-        """Show the details of a row, and request its diff if it is missing."""
+        """Show the details of a row. Request its diff if the diff is missing."""
         super().show_detail(row)
         if self._shown is not None and isinstance(row, FileRow):
             self._reader.request_diff(self._shown.number, row.path)
@@ -304,7 +305,7 @@ class AttemptsDialog(FilesDialog[None]):
             self._host.notify(tr("This attempt has no changes to adopt."))
 
     def handle_revert(self) -> None:
-        """Remove the selection: its files were adopted, or have changed."""
+        """Remove the selection, because its files were adopted or have changed."""
         self._selected = {}
         self._shown = None
         self._show_attempts()

@@ -23,7 +23,7 @@ from kimi_tui.wire.timeline import TimelineNode
 
 
 class StartAttemptsDialog(ModalScreen[StartAttempts | None]):
-    """Returns the command that starts the attempts; None if canceled."""
+    """Returns the command that starts the attempts, or None if the user canceled."""
 
     BINDINGS = bindings(START_ATTEMPTS_KEYS)
     AUTO_FOCUS = "#attempts-models"
@@ -58,7 +58,7 @@ class StartAttemptsDialog(ModalScreen[StartAttempts | None]):
             yield KeyHints(self._hints())
 
     def on_mount(self) -> None:
-        """Show what would be started."""
+        """Show a summary of the attempts to start."""
         self.levels.display = self.levels.option_count > 0
         self._show_summary()
 

@@ -83,7 +83,7 @@ async def _thinking(host: CommandHost, argument: str) -> None:
 
 
 async def _choose_level(host: CommandHost, session: SessionInfo) -> str | None:
-    """Return the level that the user chooses; with two of them the other one."""
+    """Return the level that the user chooses. If the model has two levels, return the other level."""
     levels = session.thinking_levels
     if len(levels) == 2:
         return next(it for it in levels if it != session.thinking_effort)

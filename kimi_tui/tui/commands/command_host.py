@@ -1,4 +1,4 @@
-"""What slash commands can read of the session and do on the screen."""
+"""Interface to the session and the screen for slash commands."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ class TimelineNavigator(Protocol):
         ...
 
     def show_number(self, number: int) -> None:
-        """Show the pane with the checkpoint of this number highlighted."""
+        """Show the pane and highlight the checkpoint with this number."""
         ...
 
     def revert_to_number(
@@ -36,13 +36,14 @@ class TimelineNavigator(Protocol):
         """Show the plan of a revert to a checkpoint, by default the last prompt, and run it if the user
         confirms.
 
-        `note` is a message for the model. With `only`, only this file is restored.
+        `note` is a message for the model. With `only`, only that file is restored.
         """
         ...
 
     def switch_to_number(self, number: int, *, to: int | None = None) -> None:
-        """Show the plan of a switch to a branch, or to before its checkpoint `to`, and run it if the user
-        confirms.
+        """Show the plan of a switch to a branch and run it if the user confirms.
+
+        With `to`, the branch is restored up to just before its checkpoint `to`.
         """
         ...
 
@@ -63,7 +64,7 @@ class TimelineNavigator(Protocol):
         ...
 
     def open_attempts(self, adopted: Sequence[int] = ()) -> None:
-        """Let the user compare the attempts and adopt changes of them.
+        """Let the user compare the attempts and adopt their changes.
 
         With `adopted`, show the plan that adopts these attempts, and run it if the user confirms.
         """
@@ -74,7 +75,7 @@ class CommandDialogs(Protocol):
     """The dialogs that commands open."""
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
-        """Let the user choose; return None if they cancel."""
+        """Let the user choose. Return None if they cancel."""
         ...
 
     async def choose_model(self, session: SessionInfo) -> ModelChoice | None:
@@ -106,7 +107,7 @@ class CommandDialogs(Protocol):
         ...
 
     def search_conversation(self, text: str) -> None:
-        """Search `text` in the conversation, or let the user type it if it is empty."""
+        """Search `text` in the conversation. If `text` is empty, let the user type it."""
         ...
 
     def show_text(self, title: str, text: str) -> None:
@@ -114,7 +115,7 @@ class CommandDialogs(Protocol):
         ...
 
     async def connect_model(self, service: str) -> None:
-        """Let the user connect a model, of that service if it isn't empty."""
+        """Let the user connect a model. With `service`, open the form of that service."""
         ...
 
     async def open_settings(self) -> None:
@@ -122,7 +123,7 @@ class CommandDialogs(Protocol):
         ...
 
     async def choose_session(self, *, at_start: bool = False) -> SessionRequest | ChosenMessage | None:
-        """Let the user choose a session, or search a message; return None if they cancel.
+        """Let the user choose a session or search a message. Return None if they cancel.
 
         `at_start`: the app has just opened.
         """
@@ -141,12 +142,12 @@ class CommandDialogs(Protocol):
         ...
 
     async def choose_agent(self, name: str) -> SessionRequest | None:
-        """Let the user choose an agent, with the named one highlighted if it exists."""
+        """Let the user choose an agent. Highlight the agent `name` if it exists."""
         ...
 
 
 class CommandHost(Protocol):
-    """What commands can read of the session and do on the screen."""
+    """Interface to the session and the screen for slash commands."""
 
     @property
     def state(self) -> SessionViewState:
@@ -169,11 +170,11 @@ class CommandHost(Protocol):
         ...
 
     def command(self, command: Command, *, scrolls: bool = True) -> None:
-        """Send the engine a command. If it prints something, scroll there, unless `scrolls` is false."""
+        """Send a command to the engine. With `scrolls`, scroll to the output of the command, if any."""
         ...
 
     def notify(self, message: str, *, severity: Severity = "information", topic: str = "") -> None:
-        """Show a notification. It replaces an earlier one about the same topic."""
+        """Show a notification. It replaces an earlier notification about the same topic."""
         ...
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
@@ -238,7 +239,7 @@ class CommandHost(Protocol):
 
     @property
     def fleet_visit(self) -> FleetVisit | None:
-        """The fleet's task that is open, if any."""
+        """The open task of a fleet. None if the session isn't a fleet's task."""
         ...
 
     def open_session(self, request: SessionRequest) -> None:

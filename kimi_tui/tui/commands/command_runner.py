@@ -19,9 +19,7 @@ class CommandRunner:
         self._usage = usage
 
     async def run(self, typed: ParsedCommand) -> CommandResult:
-        """Run the command that `typed` names; if there is no such command, let the user choose a similar
-        one.
-        """
+        """Run the command that `typed` names. If it doesn't exist, let the user choose a similar command."""
         command = self._registry.find(typed.name)
         if command is not None:
             await self._run(command, typed.argument)
@@ -46,7 +44,7 @@ class CommandRunner:
     async def choose_and_run(self) -> str:
         """Let the user choose a command and run it.
 
-        If the command requires an argument, return the text to put into the prompt instead.
+        If the command requires an argument, don't run it: return the text to put into the prompt.
         """
         name = await self._host.dialogs.choose_command()
         command = self._registry.find(name) if name else None

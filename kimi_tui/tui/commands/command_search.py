@@ -11,11 +11,11 @@ from kimi_tui.tui.widgets import fuzzy
 
 _MAX_RECENT = 5
 _MAX_USAGE_BONUS = 5.0
-"""Less than a match at the start of a name is worth, so that usage only decides between similar matches."""
+"""Lower than the score of a match at the start of a name, so that usage only orders similar matches."""
 _SYNONYM_PENALTY = 2.0
 _SUMMARY_SCORE = -50.0
 _MIN_SUMMARY_QUERY = 3
-"""Minimum length of an English query that also searches summaries: shorter ones match too many by chance."""
+"""Minimum length of an English query that also searches summaries. Shorter queries match too many."""
 
 
 @frozen
@@ -56,7 +56,7 @@ class CommandSearch:
         return [found for _, found in ranked]
 
     def group(self, commands: Sequence[UiCommand]) -> list[CommandGroup]:
-        """Return all commands by topic, after the ones that the user runs most."""
+        """Return the most used commands as a group, then all commands by topic."""
         now = self._wall_clock()
         used = sorted(commands, key=lambda it: -self._usage.score(it.name, now))[:_MAX_RECENT]
         recent = tuple(it for it in used if self._usage.score(it.name, now) > 0)
@@ -74,7 +74,7 @@ class CommandSearch:
 
 
 def _match_score(command: UiCommand, query: str, by_name: fuzzy.Match | None) -> float | None:
-    """Return how well a command matches, or None if it doesn't."""
+    """Return the score of a command. None if the command doesn't match."""
     names = [match.score for it in command.aliases if (match := fuzzy.match(query, it)) is not None]
     if by_name is not None:
         names.append(by_name.score)
@@ -88,5 +88,5 @@ def _match_score(command: UiCommand, query: str, by_name: fuzzy.Match | None) ->
 
 
 def _substring_score(query: str, synonym: str) -> float | None:
-    """Score a synonym. Unlike names, it has to contain the query: users don't know synonyms by heart."""
+    """Return the score of a synonym. None if it doesn't contain the query: names alone match fuzzily."""
     return match.score if query.lower() in synonym and (match := fuzzy.match(query, synonym)) else None

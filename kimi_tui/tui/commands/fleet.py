@@ -31,7 +31,7 @@ async def _fleet(host: CommandHost, argument: str) -> None:
 
 
 async def _find_database(host: CommandHost, argument: str) -> Path | None:
-    """Return the database that `argument` names, by default the last one that was opened or written."""
+    """Return the database that `argument` names. By default, the last database opened or written."""
     from kimi_tui.frontend.fleet.progress import database_of, find_fleets  # imports sqlite3
 
     session = host.state.session

@@ -12,7 +12,7 @@ _SERVICES = tuple(it.name for it in (*KNOWN_PROVIDERS, *COMPATIBLE_SERVICES))
 
 
 async def _login(host: CommandHost, service: str) -> None:
-    # Other text may be an API key: it isn't shown, and all services are listed.
+    # Text other than a service's name may be an API key. It isn't shown, and the dialog lists all services.
     await host.dialogs.connect_model(service)
 
 

@@ -12,7 +12,7 @@ _SWITCH = ("on", "off")
 
 
 def next_mode(session: SessionInfo) -> tuple[tuple[Command, ...], str]:
-    """Return the commands that switch to the mode after that of `session`, and the status to show.
+    """Return the commands that switch to the mode after the current one, and the status to show.
 
     With yolo, "accept edits" is skipped, since everything is approved anyway.
     """
@@ -28,7 +28,7 @@ def next_mode(session: SessionInfo) -> tuple[tuple[Command, ...], str]:
 
 
 def cycle_mode(host: CommandHost) -> None:
-    """Switch to the next mode and show it."""
+    """Switch to the next mode and show its name."""
     session = host.state.session
     if session is not None:
         commands, status = next_mode(session)

@@ -71,7 +71,7 @@ class CommandRegistry:
     # for completion
 
     def commands(self, query: str) -> Sequence[Choice]:
-        """Return the commands that match `query`, best match first; all of them by topic if it's empty."""
+        """Return the commands that match `query`, best match first. An empty query returns all by topic."""
         if query:
             return [self._choice(it.command, it.positions) for it in self._search.search(self.all, query)]
         choices: list[Choice] = []
@@ -91,7 +91,7 @@ class CommandRegistry:
         )
 
     def arguments(self, name: str, query: str) -> Sequence[Choice]:
-        """Return the possible arguments of a command; none if the argument is complete."""
+        """Return the possible arguments of a command. Empty if the argument is complete."""
         command = self.find(name)
         if command is not None and command.completes:
             return self._engine_choices(command.name, query)
@@ -106,7 +106,7 @@ class CommandRegistry:
         ]
 
     def _engine_choices(self, name: str, text: str) -> Sequence[Choice]:
-        """Return the engine's completions. If it hasn't sent any for `text`, request them."""
+        """Return the engine's completions for `text`. Request them if they haven't arrived yet."""
         reply = self._session.state.replies.argument_choices
         if reply is None or (reply.command, reply.text) != (name, text):
             self._session.command(CompleteArgument(name, text))
@@ -135,7 +135,7 @@ class CommandRegistry:
         ]
 
     def passages(self, query: str) -> Sequence[Choice]:
-        """Return the messages of all sessions that contain `query`, and request them if they aren't known."""
+        """Return the messages of all sessions that contain `query`. Request them if they are missing."""
         if not query:
             return []
         reply = self._session.state.replies.message_matches

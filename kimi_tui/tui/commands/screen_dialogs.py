@@ -109,7 +109,7 @@ class ScreenDialogs:
         self._screen.app.push_screen(dialog)
 
     def search_conversation(self, text: str) -> None:
-        """Search `text` in the conversation, or let the user type it if it is empty."""
+        """Search `text` in the conversation. If `text` is empty, let the user type it."""
         self._screen.call_later(self._screen.query_one(ConversationPane).open_search, text)
 
     def show_text(self, title: str, text: str) -> None:
@@ -119,7 +119,7 @@ class ScreenDialogs:
         )
 
     async def connect_model(self, service: str) -> None:
-        """Let the user connect a model, of that service if it isn't empty."""
+        """Let the user connect a model. With `service`, open the form of that service."""
         from kimi_tui.tui.dialogs.model_setup import ModelSetupDialog
 
         if message := await self._screen.app.push_screen_wait(
@@ -136,7 +136,7 @@ class ScreenDialogs:
         )
 
     async def choose_session(self, *, at_start: bool = False) -> SessionRequest | ChosenMessage | None:
-        """Let the user choose a session, or a message in the search that the dialog leads to.
+        """Let the user choose a session, or a message in the search that the dialog opens.
 
         Return None if they cancel. `at_start`: the app has just opened.
         """
@@ -180,7 +180,7 @@ class ScreenDialogs:
         return await self._screen.app.push_screen_wait(FleetDialog(database, opener=opener, **self._source))
 
     async def choose_agent(self, name: str) -> SessionRequest | None:
-        """Let the user choose an agent, with the named one highlighted if it exists."""
+        """Let the user choose an agent. Highlight the agent `name` if it exists."""
         from kimi_tui.tui.dialogs.agents import AgentsDialog
 
         agent = await self._screen.app.push_screen_wait(AgentsDialog(initial_agent=name, **self._source))

@@ -79,7 +79,7 @@ class ScreenCommandHost:
         return self._session.state
 
     def command(self, command: Command, *, scrolls: bool = True) -> None:
-        """Send the engine a command. If it prints something, scroll there, unless `scrolls` is false."""
+        """Send a command to the engine. With `scrolls`, scroll to the output of the command, if any."""
         self._session.command(command)
         if scrolls and isinstance(command, RunSlash | RunShell):
             self._screen.query_one(SessionView).transcript.scroll_to_end()
@@ -97,7 +97,7 @@ class ScreenCommandHost:
 
     @property
     def fleet_visit(self) -> FleetVisit | None:
-        """The fleet's task that is open, if any."""
+        """The open task of a fleet. None if the session isn't a fleet's task."""
         return self._options.fleet_visit
 
     def open_session(self, request: SessionRequest) -> None:
@@ -109,7 +109,7 @@ class ScreenCommandHost:
         self._prompt.insert_and_focus(text)
 
     async def run_in_shell(self, line: ShellLine) -> None:
-        """Start a command in the user's shell; if it uses the terminal, return when it has ended."""
+        """Start a command in the user's shell. If the command uses the terminal, wait until it ends."""
         command = RunShell(new_id(), line.command, on_terminal=line.on_terminal)
         if not line.on_terminal:
             self.command(command)

@@ -98,7 +98,7 @@ def _agent_names(state: SessionViewState) -> tuple[str, ...]:
 
 
 def _is_running_task(host: CommandHost) -> bool:
-    """Return whether the session belongs to a running attempt; if it does, notify the user."""
+    """Return whether the session belongs to a running attempt. In that case, notify the user."""
     visit = host.fleet_visit
     if visit is None or not visit.is_running:
         return False

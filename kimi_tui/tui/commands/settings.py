@@ -14,7 +14,7 @@ from kimi_tui.tui.widgets.choice_list import Choice
 async def open_settings(
     host: CommandHost, *, screen: SessionScreen, key_labels: KeyLabels, options: TuiOptions
 ) -> None:
-    """Let the user change settings; if some take effect only in a new session, offer to reopen this one."""
+    """Let the user change settings. If some take effect only in a new session, offer to reopen this one."""
     applier = SettingsApplier(
         app=screen.app,
         key_labels=key_labels,

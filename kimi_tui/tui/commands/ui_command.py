@@ -17,13 +17,13 @@ class UiCommand:
     run: Callable[[CommandHost, str], Awaitable[None]]
     aliases: tuple[str, ...] = ()
     argument: str = ""
-    """The argument as shown in the help, in brackets if it is optional."""
+    """The argument as shown in the help. Optional arguments are in brackets."""
     choices: Callable[[SessionViewState], Sequence[str]] | None = None
     """Returns the possible arguments."""
     completes: bool = False
     """Whether the engine completes the argument."""
     binding_id: str = ""
-    """The key binding that runs it, perhaps with its most common argument. Menus show its key."""
+    """Id of the key binding that runs the command, perhaps with a common argument. Menus show its key."""
 
     @property
     def translated_summary(self) -> str:

@@ -1,4 +1,4 @@
-"""Command palette: all commands by topic, or the ones that match what the user types."""
+"""Command palette: all commands by topic, or the commands that match the typed text."""
 
 from collections.abc import Sequence
 

@@ -21,11 +21,11 @@ ResultT = TypeVar("ResultT")
 
 MAX_SHOWN = 200
 _MIN_DETAIL_QUERY = 3
-"""Minimum length of a query that also searches details: shorter ones match too many by chance."""
+"""Minimum length of a query that also searches details. Shorter queries match too many entries."""
 
 
 class FilterDialog(ModalScreen[ResultT | None], Generic[ResultT]):
-    """Returns what `result_for` computes from the chosen entry, or None if the user closed the dialog."""
+    """Returns the result of `result_for` for the chosen entry, or None if the user closed the dialog."""
 
     BINDINGS = bindings(PICKER_KEYS)
     AUTO_FOCUS = "Input"
@@ -64,7 +64,7 @@ class FilterDialog(ModalScreen[ResultT | None], Generic[ResultT]):
         raise NotImplementedError
 
     def show_choices(self, choices: Sequence[Choice]) -> None:
-        """Show the first of `choices`, which match the query."""
+        """Show the first MAX_SHOWN of `choices`, the entries that match the query."""
         self.choices.show(choices[:MAX_SHOWN])
 
     def on_mount(self) -> None:

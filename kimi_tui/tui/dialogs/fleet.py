@@ -40,7 +40,7 @@ _COST_CELLS = 7
 _LABEL_CELLS = 10
 _BAR_CELLS = 20
 _MIN_DETAIL_ROWS = 20
-"""Height of the screen from which on the details are shown."""
+"""Minimum height of the screen, in rows, to show the details."""
 
 
 class FleetDialog(ListDialog[SessionRequest]):
@@ -59,10 +59,10 @@ class FleetDialog(ListDialog[SessionRequest]):
         self._opener = opener
         self._tasks: tuple[ListedTask, ...] = ()
         self._shown: tuple[ListedTask, ...] = ()
-        """The listed tasks: those that match the filter."""
+        """The tasks that match the filter."""
         self._filter: _Filter = "all"
         self._problem = ""
-        """Why the last reading failed."""
+        """Error of the last read. Empty if it succeeded."""
         self._is_opening = False
         self._rows: dict[ListedTask, Choice] = {}
         self._row_id_cells = 0
@@ -84,7 +84,7 @@ class FleetDialog(ListDialog[SessionRequest]):
         self.set_interval(_POLL_S, self._read)
 
     def on_resize(self) -> None:
-        """Leave the rows of a small screen to the table."""
+        """Hide the details on a small screen."""
         is_short = self.size.height < _MIN_DETAIL_ROWS
         self.details.display = not is_short
         self.summary.styles.max_height = 2 if is_short else None
@@ -134,7 +134,7 @@ class FleetDialog(ListDialog[SessionRequest]):
         self.details.redraw()
 
     def _choices_of(self, tasks: Sequence[ListedTask], id_cells: int) -> list[Choice]:
-        """Return the rows of tasks. Only those of changed tasks are laid out again: a fleet has thousands."""
+        """Return the rows of tasks. Reuse the rows of unchanged tasks: a fleet has thousands of tasks."""
         rows = self._rows if id_cells == self._row_id_cells else {}
         self._rows = {task: rows.get(task) or _choice(task, id_cells) for task in tasks}
         self._row_id_cells = id_cells

@@ -52,7 +52,7 @@ class _Row:
 
 
 class Help(ModalScreen[None]):
-    """Lists keys, then commands by topic; or only keys. Typed text leaves what matches it."""
+    """Lists keys, then commands by topic, or only keys. Typed text filters the list."""
 
     BINDINGS = bindings(HELP_KEYS)
 

@@ -27,7 +27,7 @@ from kimi_tui.wire.commands import SearchMessages
 from kimi_tui.wire.message_search import MessageMatch, MessageMatches
 
 _TYPING_PAUSE_S = 0.12
-"""A search begins when no key was pressed for this time."""
+"""Seconds without a key press after which a search begins."""
 
 
 class MessageSearchDialog(StateBoundDialog[ChosenMessage | None]):
@@ -86,7 +86,7 @@ class MessageSearchDialog(StateBoundDialog[ChosenMessage | None]):
         self._search()
 
     def on_resize(self) -> None:
-        """Give the list and the passage a part of the height each."""
+        """Divide the height between the list and the passage."""
         self.choices.set_max_height(self.size.height * 35 // 100)
         self._show_choices()
 
@@ -200,7 +200,7 @@ class MessageSearchDialog(StateBoundDialog[ChosenMessage | None]):
 
 
 def _highlight(match: MessageMatch) -> Content:
-    """Return the passage with its matches marked. Control characters are removed piece by piece."""
+    """Return the passage with its matches marked, without control characters."""
     pieces: list[Content | str | tuple[str, str]] = []
     position = 0
     for start, end in match.matches:

@@ -203,7 +203,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
                 assert_never(source)
 
     def _show_form(self, *, shown: bool) -> None:
-        # Set here rather than in CSS, which is applied later: a hidden field can't receive the next keys.
+        # CSS would be applied too late: a field that is still hidden can't receive the next keys.
         self.form.display = shown
         self.set_class(shown, "-form")
 
@@ -269,7 +269,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         self.choices.show(self._models)
 
     def _model_name(self) -> str:
-        """Return the typed model, or the highlighted one of those that match it."""
+        """Return the typed name, or the highlighted model if models match the typed text."""
         typed, choice = self.model_field.value.strip(), self.choices.choice
         if choice is None or any(it.value == typed for it in self._models):
             return typed

@@ -1,4 +1,4 @@
-"""Model picker: choose a model and how much it thinks."""
+"""Model picker: choose a model and its thinking level."""
 
 from collections.abc import Sequence
 
@@ -93,12 +93,12 @@ class ModelPicker(FilterDialog[ModelChoice]):
         self._show_levels()
 
     def result_for(self, choice: Choice) -> ModelChoice:
-        """Return the model, and the effort if it changed."""
+        """Return the model, and the thinking level if the user changed it."""
         return ModelChoice(choice.value, self._effort if self._effort != self._initial_effort else None)
 
 
 def _details_without_engine(session: SessionInfo) -> tuple[ModelDetails, ...]:
-    """Return the names, for an engine that sends no details."""
+    """Return details that contain only the names, for an engine that sends no details."""
     return tuple(
         ModelDetails(name=name, model=name, provider="", max_context_size=0) for name in session.models
     )

@@ -1,4 +1,4 @@
-"""Pager: shows a text, on the full screen and with search unless it is short."""
+"""Pager: shows a text. A long text takes the full screen and has a search."""
 
 from typing import Protocol
 
@@ -20,7 +20,7 @@ from kimi_tui.tui.widgets.line_view import LineView
 
 _MAX_SHORT_LINES = 16
 _MAX_SHORT_CELLS = 66
-"""A text within these limits is shown in a panel of its own size."""
+"""Limits of a short text, which is shown in a panel that fits it."""
 
 
 class TextCopier(Protocol):
@@ -65,7 +65,7 @@ class Pager(ModalScreen[None]):
             )
 
     def on_mount(self) -> None:
-        """Give a short text its own height."""
+        """Fit the height of the panel to a short text."""
         if self._is_short:
             self.view.styles.height = self._text.count("\n") + 1
 

@@ -1,4 +1,4 @@
-"""Permissions dialog: lists the rules and grants with their sources, and revokes, edits and confirms them."""
+"""Permissions dialog: lists rules and grants with their sources, to revoke, edit or confirm them."""
 
 from collections.abc import Sequence
 from typing import Literal, Unpack, assert_never
@@ -31,7 +31,7 @@ _InputMode = Literal["filter", "edit", "revoke"]
 
 
 class PermissionsDialog(StateBoundDialog[None]):
-    """Shows all rules, or only the session's earlier grants to decide about them."""
+    """Shows all rules, or only the grants of earlier runs that need confirmation."""
 
     BINDINGS = bindings(PERMISSIONS_KEYS)
     AUTO_FOCUS = "Input"
@@ -130,7 +130,9 @@ class PermissionsDialog(StateBoundDialog[None]):
 
     @property
     def _unconfirmed_rules(self) -> tuple[str, ...]:
-        """The rules that "allow again" applies to: all in the question, else the highlighted one."""
+        """The rules that "allow again" applies to: all listed rules if only grants that need confirmation are
+        listed, otherwise the highlighted rule.
+        """
         rule = self._highlighted_rule
         candidates = self._rules if self._only_unconfirmed else (rule,) if rule is not None else ()
         return tuple(rule.rule for rule in candidates if rule.needs_confirmation)

@@ -1,4 +1,4 @@
-"""Picker dialog: choose one of many values by typing part of it."""
+"""Picker dialog: choose one of many values by typing part of its label."""
 
 from kimi_tui.tui.dialogs.filter_dialog import FilterDialog
 from kimi_tui.tui.widgets.choice_list import Choice

@@ -70,14 +70,14 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
         self._service = service
         self._list: RunningSessionList | None = None
         self._problem = ""
-        """Why the last reading failed."""
+        """Error of the last read. Empty if it succeeded."""
         self._request: UserRequest | None = None
-        """The request that is shown: the oldest of the highlighted session."""
+        """The displayed request: the oldest request of the highlighted session."""
         self._request_shown_at = 0.0
         self._answers: dict[str, str] = {}
         """Answers to the first questions of the request."""
         self._selected: set[int] = set()
-        """Selected options of a question that several answer."""
+        """Numbers of the selected options, for a question with multiple selection."""
         self._stopping_id = ""
         """Session that the next press of the key stops."""
 
@@ -113,7 +113,7 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
         self._show_list(replace(sessions, sessions=tuple(map(self._with_own_state, sessions.sessions))))
 
     def _with_own_state(self, session: RunningSession) -> RunningSession:
-        """Return `session`; with its state if it runs in this process."""
+        """Return `session`. If it runs in this process, set its current state."""
         state = self._host.state
         if session.is_resident or not self._is_current(session):
             return session
@@ -128,7 +128,9 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
         return current is not None and current.session_id == session.id
 
     def _show_list(self, listed: RunningSessionList) -> None:
-        """Show the sessions. The highlight stays on its session, and begins on one with a request."""
+        """Show the sessions. Keep the highlight on its session. The first highlight is on a session with a
+        request.
+        """
         highlighted, is_first = self._highlighted, self._list is None
         self._list = listed
         self.choices.replace([self._choice(session) for session in listed.sessions])
@@ -187,13 +189,13 @@ class RunningSessionsDialog(ListDialog[SessionRequest]):
 
     @property
     def _question(self) -> Question | None:
-        """The first question that has no answer yet, if questions are shown."""
+        """The first question without an answer. None if the request has no questions."""
         if not isinstance(self._request, QuestionRequest):
             return None
         return next((it for it in self._request.questions if it.question not in self._answers), None)
 
     def build_lines(self, width: int) -> list[StyledLine]:
-        """Return the facts of the highlighted session, and what it asks."""
+        """Return the facts and the request of the highlighted session."""
         if self._problem:
             return wrap([(self._problem, text_style("failed"))], width)
         session = self._highlighted

@@ -8,7 +8,7 @@ from kimi_tui.tui.widgets.choice_list import Choice
 
 
 async def offer_alternatives(error: SessionInUse, host: CommandHost) -> None:
-    """Let the user fork the session, open it read-only or start a new one: a session has a single writer."""
+    """Let the user fork the session, open it read-only or start a new one. A session has a single writer."""
     choices = (
         Choice(value="copy", label=tr("fork the session"), detail=tr("with the whole conversation")),
         Choice(value="read", label=tr("open read-only"), detail=tr("and follow the other process")),

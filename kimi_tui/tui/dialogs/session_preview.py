@@ -16,12 +16,12 @@ from kimi_tui.wire.session_list import SessionListItem, SessionPreview
 
 _MAX_FILES = 6
 _DELAY_S = 0.08
-"""Pause after another session is highlighted, so that holding a key doesn't read every session on the way."""
+"""Seconds before a highlighted session is read, so that holding an arrow key doesn't read every session."""
 _MARK: Spans = (("▌ ", text_style("user-bar")),)
 
 
 class SessionPreviewView(LineView):
-    """Shows the preview of one session. It requests previews and keeps those that arrived."""
+    """Shows the preview of a session. Requests previews and caches them."""
 
     @dataclass
     class Opened(Message):
@@ -33,7 +33,7 @@ class SessionPreviewView(LineView):
     def __init__(
         self, command: Callable[[PreviewSession], None], *, stale: SessionPreview | None = None
     ) -> None:
-        """`command` sends a command to the engine. `stale` is an earlier preview, shown until then."""
+        """`command` sends a command to the engine. `stale` is an earlier preview, shown in the meantime."""
         super().__init__(self)
         self._command = command
         self._session: SessionListItem | None = None
@@ -44,7 +44,7 @@ class SessionPreviewView(LineView):
         """The sessions whose previews arrived since the dialog was opened."""
         self._timer: Timer | None = None
         self._opens_next = False
-        """Whether the session's preview opens on the full screen when it arrives."""
+        """Whether the next preview opens on the full screen when it arrives."""
 
     def show_session(self, session: SessionListItem | None, *, empty_text: str) -> None:
         """Show the preview of `session`, or `empty_text`."""
@@ -61,7 +61,7 @@ class SessionPreviewView(LineView):
             self._timer = self.set_timer(_DELAY_S, self._request)
 
     def add(self, preview: SessionPreview | None) -> None:
-        """Keep a preview that arrived, and show it if it is the session's."""
+        """Cache a preview. Show it if it belongs to the current session."""
         if preview is None or preview is self._latest:
             return
         self._latest = preview

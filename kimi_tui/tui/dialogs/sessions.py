@@ -53,7 +53,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
         at_start: bool = False,
         **source: Unpack[StateSource],
     ) -> None:
-        """`at_start`: the open session is a new one, opened only to choose another."""
+        """`at_start`: the open session is new and was opened only to choose another session."""
         super().__init__(**source)
         self._wall_clock = wall_clock
         self._at_start = at_start
@@ -61,11 +61,11 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
         self._input_mode: _InputMode = ""
         self._subject: SessionListItem | None = None
         self._shows_all: bool | None = None
-        """Whether sessions of all directories are listed. None: only if this directory has none."""
+        """Whether sessions of all directories are listed. None: only if this directory has no sessions."""
         self._preselected = ""
         """ID of the session that was highlighted before the user moved the highlight."""
         self._opens_when_listed = False
-        """Whether the user pressed enter before the sessions were known."""
+        """Whether the user pressed enter before the sessions arrived."""
 
     def compose(self) -> ComposeResult:
         """Yield the title, the input field, the list, the preview and the key hints."""
@@ -102,7 +102,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
 
     @property
     def _lists_all(self) -> bool:
-        """Whether sessions of all directories are listed, as the user chose or because this one has none."""
+        """Whether sessions of all directories are listed: by choice, or because this directory has none."""
         if self._session_list is None:
             return True
         if self._shows_all is not None:
@@ -310,7 +310,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | MessageSearchText | None]
 
 
 def _first_other_than(session: SessionInfo | None, session_ids: Sequence[str]) -> str:
-    """Return the first ID other than the session's, else its own. Empty without IDs."""
+    """Return the first ID that isn't the ID of `session`, otherwise the first ID. Empty without IDs."""
     others = (it for it in session_ids if session is None or it != session.session_id)
     return next(others, next(iter(session_ids), ""))
 

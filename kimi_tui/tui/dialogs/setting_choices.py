@@ -1,4 +1,4 @@
-"""Lines of the settings dialog: by section, and those that match a query."""
+"""Lines of the settings dialog: all settings by section, or the settings that match a query."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -61,7 +61,7 @@ def matching_choices(settings: Sequence[Setting], query: str) -> list[Choice]:
 
 
 def display_value(setting: Setting) -> str:
-    """Return the value as the list shows it: switches as words, and no secrets."""
+    """Return the value for the list. Switches are words, and secrets are hidden."""
     match setting.kind:
         case "secret":
             return tr("set (hidden)") if setting.value else ""
@@ -72,7 +72,7 @@ def display_value(setting: Setting) -> str:
 
 
 def setting_title(setting: Setting) -> str:
-    """Return the label of a setting; the key of one without a label."""
+    """Return the label of a setting, or its key if it has no label."""
     label = label_of(setting.key)
     if label is not None:
         return tr(label.label)
@@ -90,7 +90,7 @@ def _choice(setting: Setting, note_width: int) -> Choice:
 
 
 def _note_width(settings: Sequence[Setting]) -> int:
-    """Return the width of all notes: the same for all, so that the values are aligned."""
+    """Return the common width of the notes in cells, so that the values are aligned."""
     return max((cell_len(_short_origin(it)) for it in settings), default=0)
 
 
@@ -103,7 +103,7 @@ def _is_key(setting: Setting) -> bool:
 
 
 def _is_close(match: fuzzy.Match, query: str) -> bool:
-    """Whether the characters of a match are close together: otherwise long labels match by chance."""
+    """Return whether the characters of a match are close together. Otherwise, long labels match by chance."""
     return match.positions[-1] - match.positions[0] < 2 * len(query)
 
 

@@ -218,7 +218,7 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
 
     @work(group="edit", exclusive=True)
     async def _edit_file(self) -> None:
-        """Let the user edit the config file, and show what it says afterwards."""
+        """Let the user edit the config file, then show its settings."""
         if self._settings_list is None or not self._settings_list.file:
             return
         try:

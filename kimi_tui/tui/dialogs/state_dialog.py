@@ -11,7 +11,7 @@ ResultT = TypeVar("ResultT")
 
 
 class StateSource(TypedDict):
-    """The screen that opened a dialog: itself, what a dialog can do to it, and its keys."""
+    """Arguments of a dialog from the screen that opens it: the screen, its host and its key labels."""
 
     owner: Screen[object]
     host: CommandHost

@@ -1,4 +1,4 @@
-"""Theme picker, which shows the app in the highlighted theme."""
+"""Theme picker: previews the highlighted theme in the whole app."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +16,11 @@ from kimi_tui.tui.themes import register_theme, resolve_theme
 from kimi_tui.tui.widgets.choice_list import Choice
 
 _PROBLEM_ROWS = 5
-"""Rows of the list that a problem takes."""
+"""Rows that an error about a theme takes from the list."""
 
 
 class ThemePicker(Picker):
-    """Returns the name of a theme, or None if the user closed the dialog, which restores the theme."""
+    """Returns the name of a theme. If the user closed the dialog, restores the theme and returns None."""
 
     problem = getters.query_one("#theme-problem", Static)
 
@@ -44,7 +44,7 @@ class ThemePicker(Picker):
         super().__init__(tr("Theme"), choices, key_labels=key_labels, hint=hint)
 
     def compose_details(self) -> ComposeResult:
-        """Yield a line for the problem of a theme that can't be used."""
+        """Yield a line for the error of an invalid theme."""
         yield Static(id="theme-problem", markup=False)
 
     def on_mount(self) -> None:
@@ -71,13 +71,13 @@ class ThemePicker(Picker):
         self.app.theme = name
 
     def _show_problem(self, problem: str) -> None:
-        """Show `problem` in the place of the hint, and of some themes, so that the keys remain visible."""
+        """Show `problem` instead of the hint and of some rows of the list, so that the keys stay visible."""
         self.problem.update(problem)
         self.set_class(bool(problem), "-problem")
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Limit the height of the list, more so next to a problem."""
+        """Limit the height of the list. An error leaves fewer rows for the list."""
         rows = self.size.height // 2
         self.choices.set_max_height(max(rows - _PROBLEM_ROWS, 1) if self.has_class("-problem") else rows)
 

@@ -1,7 +1,7 @@
 """Images in kitty's graphics protocol with Unicode placeholders.
 
-The image is sent once; the terminal then draws it wherever its placeholders are written. Placeholders scroll,
-are covered and are redrawn like other text, in tmux as well. The protocol is described at
+The image is sent once. The terminal draws it wherever its placeholders are written. Placeholders scroll and
+are redrawn like other text, even in tmux. The protocol is described at
 https://sw.kovidgoyal.net/kitty/graphics-protocol/#unicode-placeholders
 """
 
@@ -53,7 +53,7 @@ def placeholder_lines(image_id: int, columns: int, rows: int) -> list[StyledLine
 
 
 def resize_image(data: bytes, width: int, max_rows: int) -> tuple[bytes, int, int] | None:
-    """Return the image as a PNG no larger than needed, and its columns and rows. None if invalid."""
+    """Return the image as a PNG of the needed size, and its columns and rows. None if `data` is invalid."""
     max_columns = max(4, min(width, MAX_COLUMNS))
     image = open_image(data, max_columns * _MAX_CELL_PIXELS[0], max_rows * _MAX_CELL_PIXELS[1])
     if image is None:

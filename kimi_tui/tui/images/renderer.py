@@ -16,9 +16,9 @@ from kimi_tui.tui.markdown.styled_line import StyledLine
 ImageProtocol = Literal["kitty", "blocks", "off"]
 
 _KITTY_TERMS = ("xterm-kitty", "xterm-ghostty")
-"""`TERM` of terminals that support Unicode placeholders. Others support the protocol without them."""
+"""`TERM` of terminals that support Unicode placeholders. Other terminals support only the basic protocol."""
 _MAX_BASE64_CHARS = 8_000_000
-"""Larger images aren't shown."""
+"""Maximum length of an image in base64. Larger images aren't shown."""
 
 
 def detect_protocol(setting: ImageMode, environment: Mapping[str, str] = os.environ) -> ImageProtocol:
@@ -48,10 +48,10 @@ class ImageRenderer:
         self._terminal = terminal
         self._in_tmux = in_tmux
         self._placements: dict[tuple[str, int, int], tuple[int, int, int]] = {}
-        """(Image id, columns, rows) by URL, width and maximum of rows."""
+        """(Image id, columns, rows) by (URL, width, maximum of rows)."""
 
     def render(self, url: str, width: int, *, max_rows: int = MAX_ROWS) -> list[StyledLine]:
-        """Return a `data:` URL's image in at most `width` by `max_rows` cells; no rows if it isn't shown."""
+        """Return a `data:` URL's image in at most `width` by `max_rows` cells. Empty if it can't be shown."""
         match self._protocol:
             case "off":
                 return []
@@ -111,5 +111,5 @@ def set_image_renderer(renderer: ImageRenderer) -> None:
 
 
 def render_image(url: str, width: int, *, max_rows: int = MAX_ROWS) -> list[StyledLine]:
-    """Return a `data:` URL's image in at most `width` by `max_rows` cells; no rows if it can't be shown."""
+    """Return a `data:` URL's image in at most `width` by `max_rows` cells. Empty if it can't be shown."""
     return _CurrentTerminal.renderer.render(url, width, max_rows=max_rows)

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS = 40
 MAX_ROWS = 10
-"""Maximum size of a thumbnail in cells."""
+"""Default maximum height of a thumbnail, in rows."""
 _MAX_COLORS = 48
 _MAX_BASE64_CHARS = 8_000_000
-"""Larger images aren't shown."""
+"""Maximum length of an image in base64. Larger images aren't shown."""
 _UPPER_HALF = "▀"
 
 
 def render_thumbnail(url: str, width: int, *, max_rows: int = MAX_ROWS) -> list[StyledLine]:
-    """Return a `data:` URL's image in at most `width` by `max_rows` cells; no rows if it can't be shown."""
+    """Return a `data:` URL's image in at most `width` by `max_rows` cells. Empty if it can't be shown."""
     header, _, data = url.partition(",")
     if (
         not header.startswith("data:image/")
@@ -54,7 +54,7 @@ def open_image(data: bytes, width: int, height: int) -> "Image.Image | None":
 def size_in_cells(size: tuple[int, int], columns: int, rows: int) -> tuple[int, int]:
     """Return the columns and rows that an image of `size` pixels fills, at most `columns` by `rows`.
 
-    A cell is taken to be twice as high as it is wide.
+    Cells are assumed to be twice as high as wide.
     """
     width, height = max(1, size[0]), max(1, size[1])
     scale = min(columns / width, rows * 2 / height, 1.0)

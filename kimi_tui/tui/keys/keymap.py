@@ -135,7 +135,7 @@ class KeyLabels:
             self._give_up_keys(keys)
 
     def pressed_keys(self, binding_id: str) -> list[str]:
-        """Return all keys of a binding by the names that key events have."""
+        """Return all keys of a binding by their names in key events."""
         return [key.strip() for key in self._keys[binding_id].split(",") if key.strip()]
 
     def first_key(self, binding_id: str) -> str:
@@ -160,7 +160,7 @@ class KeyLabels:
         return ", ".join(map(key_name, self.pressed_keys(binding_id)))
 
     def _give_up_keys(self, keys: tuple[Key, ...]) -> None:
-        """Remove the keys that bindings give up to others of `keys`, as the user assigned them."""
+        """Remove keys that the user assigned to other bindings from bindings of `keys` that yield them."""
         assigned = {
             pressed for key in keys if key.id in self.overrides for pressed in self.pressed_keys(key.id)
         }
@@ -172,7 +172,7 @@ class KeyLabels:
 
 
 def key_name(key: str) -> str:
-    """Return the name of a key on the screen: punctuation as the character itself, such as `[`."""
+    """Return the display name of a key. Punctuation is the character itself, such as `[`."""
     *modifiers, last = key.split("+")
     character = format_key(last)
     is_punctuation = len(character) == 1 and character.isascii()

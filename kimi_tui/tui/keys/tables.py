@@ -17,7 +17,7 @@ class Key:
     label: str
     priority: bool = False
     yields: bool = False
-    """Whether it gives up keys that the user assigns to another binding, instead of being in conflict."""
+    """Whether the binding gives up keys that the user assigns to another binding, without a conflict."""
 
     @property
     def binding(self) -> Binding:

@@ -12,9 +12,10 @@ _TAB_WIDTH = 4
 
 
 def code_lines(code: str, language: str, width: int, *, context: str = "") -> list[StyledLine]:
-    """Return `code` as rows of `width` cells; long lines wrap.
+    """Return `code` as rows of `width` cells. Long lines wrap.
 
-    `context` is the code just above. It's highlighted but not shown, as a string or comment may begin in it.
+    `context` is the code just above `code`. A string or comment may begin there, so it is highlighted but not
+    shown.
     """
     text = code.expandtabs(_TAB_WIDTH)
     if not context:

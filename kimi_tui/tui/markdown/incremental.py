@@ -1,8 +1,8 @@
-"""Incremental Markdown parser: splits a stream into parts, so that a finished part is laid out only once.
+"""Incremental Markdown parser: splits a stream into parts, so that each finished part is laid out once.
 
-A part ends at a blank line outside of fences, lists, tables and quotes, at a heading, and around a fence.
-Parts that would grow without limit are split as well: code and tables after a number of lines, long lists
-between two items, very long paragraphs after a sentence. Text split off within a list keeps its indentation.
+A part ends at a blank line outside of fences, lists, tables and quotes. It also ends at a heading, and before
+and after a fence. Long parts are split: code and tables after a number of lines, lists between two items,
+paragraphs after a sentence. Text that is split off within a list keeps its indentation.
 """
 
 import re
@@ -35,13 +35,13 @@ class MarkdownPart:
     source: str
     kind: Kind = "text"
     gap: bool = True
-    """Whether a blank row separates this part from the one before."""
+    """Whether a blank row separates this part from the previous part."""
     indent: int = 0
     """Indentation in cells, for a part that belongs to a list item."""
     language: str = ""
     """For code: the language named by the fence."""
     context: str = ""
-    """For code: the lines just above. For a table continuation: the table that it continues."""
+    """For code: the lines just above. For a table continuation: the table that is continued."""
 
 
 class IncrementalParser:

@@ -17,7 +17,7 @@ _PATH = re.compile(
     r"|[\w.@-]+\.(?:cfg|cpp|css|go|html|ini|java|js|json|jsx|lock|md|php|py|rb|rs|sh|sql|toml|ts|tsx|txt|ya?ml)"
     r")(?::\d+)*"
 )
-"""Code spans treated as file links: a path, or a name with a known file extension."""
+"""Matches code spans that become file links: a path, or a name with a known file extension."""
 _LOOKS_LIKE_ADDRESS = re.compile(r"(?:[a-z]+://)?(?:[\w-]+\.)+[a-z]{2,}(?:[/?#:]\S*)?", re.IGNORECASE)
 
 

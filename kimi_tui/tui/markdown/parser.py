@@ -19,7 +19,7 @@ def parse(source: str) -> "list[Token]":
 
 
 def safe_link(address: str) -> str:
-    """Return `address` if it's a web, mail or file URL, or a path; otherwise an empty string."""
+    """Return `address` if it is a web, mail or file URL, or a path. Otherwise, return an empty string."""
     if not address.isprintable() or " " in address:
         return ""
     if _SCHEME.match(address) and not _SAFE_SCHEME.match(address):

@@ -14,7 +14,7 @@ _HEADING = re.compile(r"(?<=\s)#{2,6}\s+")
 _UNCLOSED_MARK = re.compile(r"\*{2,}|`+")
 """Emphasis and code marks whose closing mark was cut off."""
 _UNDERSCORE_PLACEHOLDER = "\ue000"
-"""Replaces underscores during parsing: in a coding agent's text they are part of names such as `__init__`."""
+"""Stands for underscores during parsing, so that names such as `__init__` aren't read as emphasis."""
 _MARKUP = re.compile(r"[*`#~\[\]<>!-]|\d\.")
 
 

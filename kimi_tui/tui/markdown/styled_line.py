@@ -9,14 +9,14 @@ from rich.cells import cell_len
 
 
 class TextStyle(NamedTuple):
-    """Style of text as roles such as `strong` or `diff-added`. Later roles override earlier ones.
+    """Style of text as roles such as `strong` or `diff-added`. Later roles override earlier roles.
 
     Text with fixed colors, such as an image, has the roles `#rrggbb` and `on #rrggbb`.
     """
 
     roles: tuple[str, ...] = ()
     link: str = ""
-    """Target of a click: a URL or a file path. Empty for none."""
+    """Target of a click: a URL or a file path. Empty without a link."""
 
     def with_role(self, role: str) -> "TextStyle":
         """Return this style with a role added on top."""
@@ -56,9 +56,9 @@ class StyledLine:
 
     spans: Spans = ()
     separator: str = "\n"
-    """Text that a copy puts before this row. It isn't a line break within a wrapped paragraph."""
+    """Text before this row in a copy: a line break, or a space or nothing in a wrapped paragraph."""
     margin: int = 0
-    """Number of leading characters that are decoration and left out of a copy."""
+    """Number of leading characters that are decoration. A copy omits them."""
     fill: TextStyle = PLAIN
     """Style of the cells between the text and the right edge."""
 
@@ -73,7 +73,7 @@ class StyledLine:
         return sum(cell_len(text) for text, _ in self.spans)
 
     def link_at(self, cell: int) -> str:
-        """Return the link target at `cell`; empty for none."""
+        """Return the link target at `cell`. Empty without a link."""
         for text, style in self.spans:
             cell -= cell_len(text)
             if cell < 0:

@@ -39,7 +39,7 @@ _ROLES = {
     "Generic.Emph": "em",
 }
 _MAX_LINE_CHARS = 2_000
-"""Code with longer lines isn't highlighted: it's data rather than code, and slow to lex."""
+"""Maximum line length in characters. Code with longer lines is likely data, so it isn't highlighted."""
 
 
 def highlight(code: str, language: str) -> list[Spans]:
@@ -103,7 +103,7 @@ class IncrementalHighlighter:
 
 @lru_cache(maxsize=256)
 def language_of(path: str) -> str:
-    """Return the language of a file by its name; empty if unknown."""
+    """Return the language of a file, derived from its name. Empty if unknown."""
     from pygments.lexers import find_lexer_class_for_filename
 
     lexer = find_lexer_class_for_filename(path.rpartition("/")[2])
@@ -123,7 +123,7 @@ def _find_lexer(language: str) -> "Lexer | None":
 
 @lru_cache(maxsize=512)
 def _token_style(kind: Any) -> TextStyle:
-    # A token type without a role uses that of its nearest ancestor.
+    # A token type without a role uses the role of its nearest ancestor.
     while kind is not None and kind.parent is not None:
         role = _ROLES.get(str(kind).removeprefix("Token."))
         if role is not None:

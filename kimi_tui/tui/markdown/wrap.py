@@ -61,7 +61,8 @@ def wrap(
 ) -> list[StyledLine]:
     """Return `spans` as rows of at most `width` cells.
 
-    `first` is the prefix of the first row, `rest` that of the others. Blanks and bars in them are decoration.
+    `first` is the prefix of the first row, `rest` the prefix of the other rows. Blanks and bars in prefixes
+    are decoration.
     """
     available = max(1, width - max(span_width(first), span_width(rest)))
     text = "".join(text for text, _ in spans)
@@ -102,7 +103,7 @@ def chop(spans: Sequence[Span], width: int) -> list[Spans]:
 
 
 def truncate(spans: Sequence[Span], width: int) -> Spans:
-    """Return `spans` in one row of at most `width` cells, with an ellipsis if cut off."""
+    """Return `spans` in one row of at most `width` cells. Longer text is cut off with an ellipsis."""
     if span_width(spans) <= width:
         return tuple(spans)
     if width < 2:

@@ -10,7 +10,7 @@ from kimi_tui.wire.timeline import TimelineNode
 
 
 def checkpoint_choices(nodes: Sequence[TimelineNode], *, now: float) -> list[Choice]:
-    """Return a line for each checkpoint, newest first. `nodes` are in order of age, oldest first."""
+    """Return a line for each checkpoint, newest first. `nodes` are sorted by age, oldest first."""
     width = max((len(str(node.id)) for node in nodes), default=0)
     return [_choice(node, width, now=now) for node in reversed(nodes)]
 

@@ -1,4 +1,4 @@
-"""Page with a bar and a table of what fills the context window."""
+"""Page with a bar and a table of the context window's contents."""
 
 from textual.content import Content
 

@@ -37,7 +37,7 @@ _ACTION_PAGES: dict[str, InfoPage] = {
     "show_in_timeline": "checkpoints",
     "list_uncovered": "checkpoints",
 }
-"""The page of each action that only one page has."""
+"""Page of each action that is available on only one page."""
 
 
 class InfoText(Widget):
@@ -77,7 +77,7 @@ class InfoText(Widget):
 
 
 class InfoPanel(Vertical, can_focus=True):
-    """Shows one page. The others are a key or a click away."""
+    """Shows one page. The user can switch to the other pages with a key or a click."""
 
     DEFAULT_CSS = """
     InfoPanel { height: auto; }
@@ -101,7 +101,7 @@ class InfoPanel(Vertical, can_focus=True):
         """Posted when the user closes the panel."""
 
         returns_focus: bool = True
-        """Whether the prompt gets the focus. Otherwise, something else takes it."""
+        """Whether the prompt gets the focus. False if another widget takes it."""
 
     def __init__(self, page: InfoPage, *, host: CommandHost, key_labels: KeyLabels) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ class InfoPanel(Vertical, can_focus=True):
         self.choices.set_max_height(free)
 
     def watch_state(self, old: SessionViewState, state: SessionViewState) -> None:
-        """Show the new values, and request those that have become outdated."""
+        """Show the new values. Request values that have become outdated."""
         if not self.is_mounted:
             return
         self.text.show(self._page, state)

@@ -1,6 +1,4 @@
-"""Layout of the panes: which ones are visible, whether they cover the conversation, and which one escape
-closes.
-"""
+"""Layout of the panes: visibility, panes that cover the conversation, and the pane that escape closes."""
 
 from typing import Literal
 
@@ -9,9 +7,9 @@ from textual.widget import Widget
 MIN_WIDTH_FOR_PANES = 100
 """Minimum columns for panes next to the conversation. In narrower terminals they cover it."""
 _MIN_CONVERSATION_WIDTH = 60
-"""Minimum columns of the conversation. The pane at the side covers it if it would get fewer."""
+"""Minimum columns of the conversation next to the side pane. With fewer, the pane covers the conversation."""
 _MIN_WIDTH_FOR_ALL = 130
-"""Minimum columns for the conversation, the timeline and the pane at the side next to each other."""
+"""Minimum columns for the conversation, the timeline and the side pane next to each other."""
 PaneName = Literal["todo", "tools"]
 Layer = Literal["todo", "tools", "timeline"]
 
@@ -42,7 +40,7 @@ class PaneLayout:
 
     @property
     def _fits_at_the_side(self) -> bool:
-        """Whether the conversation keeps its minimum width next to a pane at the side and the timeline."""
+        """Whether the conversation keeps its minimum width next to the side pane and the timeline."""
         width = self._view.app.size.width
         if self._view.has_class("-show-timeline"):
             return width >= _MIN_WIDTH_FOR_ALL
@@ -50,7 +48,7 @@ class PaneLayout:
 
     @property
     def _fits_with_timeline(self) -> bool:
-        """Whether the panes keep their usual widths. Otherwise, they share what the conversation leaves."""
+        """Whether the panes keep their usual widths. Otherwise, they share the remaining columns."""
         if not self._view.has_class("-show-timeline"):
             return True
         width = self._view.app.size.width
@@ -74,7 +72,7 @@ class PaneLayout:
         """Show or hide the timeline."""
         self._view.set_class(shown, "-show-timeline")
         if shown and self.is_narrow:
-            self._requested.clear()  # they would cover it
+            self._requested.clear()  # other panes would cover the timeline
             self._peeked_pane = None
         self.arrange()
 

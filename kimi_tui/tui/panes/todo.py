@@ -76,7 +76,7 @@ class TodoPane(VerticalScroll):
 
 
 def has_open_todos(items: tuple[TodoItem, ...]) -> bool:
-    """Return whether the list has items that aren't done. A finished list folds away."""
+    """Return whether the list has open items. Otherwise, the list is hidden."""
     return any(item.status != "done" for item in items)
 
 

@@ -20,20 +20,20 @@ from kimi_tui.tui.terminal.direct_paint import DirectPainter
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_S = 0.1
 _CALM_FRAME_S = 1.0
-"""Used while a response streams: the text itself shows that the agent works, and drawing a spinner frame
-costs as much as drawing some of the text.
+"""Interval of the spinner while a response streams, in seconds. The text already shows that the agent works,
+and drawing a spinner frame costs as much as drawing some text.
 """
 _STATIC_FRAME_S = 1.0
 _MIN_SHOWN_S = 10.0
-"""Shorter durations aren't shown."""
+"""Minimum duration to show, in seconds."""
 
 
 _LONG_COMMAND_S = 5.0
-"""Time after which the key that moves a command to the background is shown."""
+"""Seconds after which the key that moves a command to the background is shown."""
 _CLICK_ACTIONS = ("screen.focus_approval", "screen.stop", "screen.command('background')")
 """Actions that run when the last three parts are clicked."""
 REQUEST_CLASS = "request-panel"
-"""CSS class of panels that show a request. While such a panel has the focus, the key that leads to it isn't
+"""CSS class of panels that show a request. While such a panel has the focus, the key that focuses it isn't
 shown.
 """
 
@@ -66,7 +66,7 @@ class ActivityEdge:
         self._draw()
 
     def handle_focus_change(self) -> None:
-        """Redraw the title if the keys it names changed: they depend on the focused widget."""
+        """Redraw the title if its keys have changed. They depend on the focused widget."""
         if self._state.turn is not None and self._parts() != self._shown_parts:
             self._draw()
 
@@ -80,13 +80,13 @@ class ActivityEdge:
 
     @property
     def _can_interrupt(self) -> bool:
-        """Whether the interrupt key isn't bound to something else in the focused widget."""
+        """Whether the interrupt key interrupts. In the focused widget, it may have another binding."""
         active = self._widget.screen.active_bindings.get(self._interrupt_binding)
         return active is None or active.node is self._widget.screen
 
     @property
     def _can_move_command(self) -> bool:
-        """Whether a command that runs for long can move to the background. In plan mode, none can."""
+        """Whether a long-running command can move to the background. Not possible in plan mode."""
         state = self._state
         return (
             self._background_key != ""
@@ -124,7 +124,7 @@ class ActivityEdge:
             if part
         ]
         title = Content(" · ").join([activity, *others])
-        # A style of the text, not a class of the widget: that would compute the styles of all its children.
+        # Style the text. A class on the widget would compute the styles of all its children.
         self._widget.border_title = title.stylize(self._color)
 
     @property

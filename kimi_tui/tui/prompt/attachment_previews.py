@@ -14,7 +14,7 @@ from kimi_tui.tui.widgets.line_view import LineView
 
 _COLUMNS = 16
 _ROWS = 4
-"""Maximum size of a thumbnail in cells."""
+"""Maximum height of a thumbnail, in rows."""
 _GAP: Span = ("   ", text_style())
 
 
@@ -40,7 +40,7 @@ class AttachmentPreviews(LineView):
             self.redraw()
 
     def build_lines(self, width: int) -> list[StyledLine]:
-        """Return the thumbnails with their captions. The last caption counts the images without room."""
+        """Return the thumbnails with their captions. The last caption has the number of omitted images."""
         rows: list[Spans] = [()] * _ROWS
         for index, (number, image) in enumerate(self._shown.items()):
             block = _image_rows(number, image)

@@ -40,7 +40,7 @@ class Attachments:
         self.images = ImageAttachments()
         self._previews: AttachmentPreviews | None = None
         self.session: SessionInfo | None = None
-        """The session that the images are meant for, if known."""
+        """The session that gets the images. None if unknown."""
 
     async def attach(self, read: Callable[[], AttachedImage]) -> None:
         """Attach an image to the prompt. `read` runs in a thread and may raise KimiTuiError."""
@@ -65,7 +65,7 @@ class Attachments:
             await self.attach(partial(load_image_file, path))
 
     async def add_image_tokens(self, text: str) -> str:
-        """Return `text` with a token after each image that it mentions, if the model supports images.
+        """Return `text` with a token after each mentioned image, if the model supports images.
 
         Raises KimiTuiError.
         """
@@ -82,7 +82,7 @@ class Attachments:
         if not self.images.images:
             return
         if self._previews is None:
-            # Imports what draws the conversation, which the first frame doesn't need.
+            # Imports the renderers of the conversation, which the first frame doesn't need.
             from kimi_tui.tui.prompt.attachment_previews import AttachmentPreviews
 
             self._previews = AttachmentPreviews(editor=self._editor, attached=self.images)

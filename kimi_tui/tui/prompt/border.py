@@ -28,22 +28,22 @@ PLACEHOLDERS: dict[PromptMode, str] = {
 _READ_ONLY_PLACEHOLDER = tr_lazy("Read-only session   /write to continue it")
 _GAP = Content.styled(" · ", "$text-muted")
 _RESERVED_CELLS = 6
-"""Cells of the edge taken by its corners, one line character next to each, and blanks around the labels."""
+"""Cells for the corners, one line character next to each corner, and blanks around the labels."""
 _MIN_LINE_CELLS = 2
 """Minimum length of the line between the labels on the left and the actions on the right."""
 
 
 @frozen
 class _LowerEdgeState:
-    """Everything that the drawn lower edge depends on."""
+    """All values that the lower edge depends on."""
 
     session: SessionInfo | None
     has_focus: bool
     send: str
-    """Label of the send action; empty while there is nothing to send."""
+    """Label of the send action. Empty if the prompt is empty."""
     can_stop: bool
     shell_dir: str
-    """Current directory of the user's shell; empty outside of shell mode."""
+    """Current directory of the user's shell. Empty outside of shell mode."""
     width: int
 
 
@@ -87,12 +87,12 @@ class PromptBorder:
         self.update_lower_edge(state, mode)
 
     def handle_focus_change(self, state: SessionViewState, mode: PromptMode) -> None:
-        """Update the keys that the border names."""
+        """Update the keys in the border."""
         self._activity.handle_focus_change()
         self.update_lower_edge(state, mode)
 
     def update_lower_edge(self, state: SessionViewState, mode: PromptMode) -> None:
-        """Redraw the lower edge if anything it depends on changed."""
+        """Redraw the lower edge if one of its values has changed."""
         edge = _LowerEdgeState(
             session=state.session,
             has_focus=self._prompt.is_attached and self._prompt.screen.focused is self._editor,

@@ -18,7 +18,7 @@ class CompletionController:
         self._editor = editor
         self._completions = completions
         self._ignored_text = ""
-        """Text that gets no completions, because the user closed the list or didn't type it."""
+        """Text without completions, because the user closed the list or didn't type the text."""
 
     def update(self, mode: PromptMode) -> None:
         """Update the list after the cursor moved."""
@@ -27,7 +27,7 @@ class CompletionController:
         self._completions.set_target(self._current_target(mode))
 
     def sync(self, mode: PromptMode) -> None:
-        """Update the list if it lags behind the text. This happens when the user types fast."""
+        """Update the list if the text has changed since the last update, for example during fast typing."""
         target = self._current_target(mode)
         if self._completions.shown_target != target:
             self._completions.set_target(target)

@@ -16,7 +16,7 @@ MAX_SHOWN = 8
 
 
 class CommandSource(Protocol):
-    """Source of completions that depend on commands."""
+    """Source of completions: commands, arguments, resources and messages."""
 
     def commands(self, query: str) -> Sequence[Choice]:
         """Return the commands that match `query`, best first. Values are command names."""
@@ -27,11 +27,11 @@ class CommandSource(Protocol):
         ...
 
     def resources(self, query: str) -> Sequence[Choice]:
-        """Return everything except files that can be mentioned with `@`."""
+        """Return the choices for `@` that aren't files: MCP resources."""
         ...
 
     def passages(self, query: str) -> Sequence[Choice]:
-        """Return the messages of all sessions that contain `query`, from the replies so far.
+        """Return the messages of all sessions that contain `query`, from the replies received so far.
 
         Values are the texts to insert.
         """
@@ -50,13 +50,13 @@ class Replacement:
     row: int
     start: int
     is_done: bool
-    """Whether nothing further can be completed there."""
+    """Whether the completed text has no further completions."""
     is_sendable: bool
-    """Whether the prompt can be sent afterwards."""
+    """Whether the prompt can be sent after the replacement."""
 
 
 class CompletionList(ChoiceList):
-    """List of choices that is shown while there is something to complete."""
+    """List of choices. Visible while the text at the cursor has completions."""
 
     DEFAULT_CSS = """
     CompletionList { overlay: screen; display: none; width: 1fr; max-width: 110; }
@@ -74,11 +74,11 @@ class CompletionList(ChoiceList):
 
     @property
     def shown_target(self) -> CompletionTarget | None:
-        """The target whose completions are shown; None while the list is closed."""
+        """The target of the visible completions. None while the list is closed."""
         return self._shown_target
 
     def set_target(self, target: CompletionTarget | None) -> None:
-        """Show the completions of `target`; None closes the list."""
+        """Show the completions of `target`. None closes the list."""
         self._requested_target = target
         match target:
             case None:
@@ -97,7 +97,7 @@ class CompletionList(ChoiceList):
                 self._search_files(target)
 
     def refresh_list(self) -> None:
-        """Update the completions that the engine finds, after it has sent them."""
+        """Update the list after the engine has sent completions."""
         if self._requested_target is not None and self._requested_target.kind in ("argument", "passage"):
             self.set_target(self._requested_target)
 
@@ -106,7 +106,7 @@ class CompletionList(ChoiceList):
         self.set_target(None)
 
     def replacement(self, *, sending: bool = False) -> Replacement | None:
-        """Return the replacement for the highlighted line; None if no line is highlighted."""
+        """Return the replacement for the highlighted line. None without a highlighted line."""
         target, choice = self._shown_target, self.choice
         if target is None or choice is None:
             return None

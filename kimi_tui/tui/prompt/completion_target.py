@@ -20,14 +20,14 @@ class CompletionTarget:
     query: str
     row: int
     start: int
-    """Column of the first character; the part ends at the cursor."""
+    """Column of the first character. The part ends at the cursor."""
     command: str = ""
     """Name of the command that an argument belongs to."""
 
 
 def find_completion_target(lines: Sequence[str], row: int, column: int) -> CompletionTarget | None:
-    """Return the text before the cursor that can be completed. Commands must be on the only line of the
-    prompt.
+    """Return the text before the cursor that can be completed. Commands are completed only in a prompt of one
+    line.
     """
     before = lines[row][:column]
     if row == 0 and len(lines) == 1:

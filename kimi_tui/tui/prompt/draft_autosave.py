@@ -13,20 +13,20 @@ from kimi_tui.tui.prompt.editor import PromptEditor
 logger = logging.getLogger(__name__)
 
 _DELAY_S = 0.2
-"""Upper limit of the typing time that a SIGKILL can lose."""
+"""Seconds between a change and its save. A SIGKILL loses at most the text typed in this time."""
 
 
 class DraftAutosave:
-    """Saves everything that a crash would lose, in a thread shortly after it changed.
+    """Saves the editor's content and the prompts that the engine hasn't saved yet.
 
-    This is the editor's content and the prompts that the engine hasn't saved yet.
+    Saves in a thread, shortly after each change.
     """
 
     def __init__(self, store: DraftStore, editor: PromptEditor) -> None:
         self._store = store
         self._editor = editor
         self._in_flight: list[tuple[str, Draft]] = []
-        """Prompts that left the editor and are neither sent nor given back yet."""
+        """Prompts that have left the editor but are neither sent nor restored yet."""
         self._unsaved_prompts: tuple[str, ...] = ()
         self._lock = asyncio.Lock()
         self._timer: Timer | None = None
@@ -41,7 +41,7 @@ class DraftAutosave:
         return Draft("\n\n".join((*unsaved, draft.text)).rstrip("\n"), draft.pastes)
 
     def update_unsaved_prompts(self, prompts: tuple[str, ...]) -> None:
-        """Replace the prompts that were sent to the engine and that it hasn't saved yet."""
+        """Replace the prompts that were sent to the engine but that the engine hasn't saved yet."""
         if prompts != self._unsaved_prompts:
             self._unsaved_prompts = prompts
             self.save_soon()
@@ -51,7 +51,7 @@ class DraftAutosave:
         self._in_flight.append((text, draft))
 
     def end_sending(self, draft: Draft) -> None:
-        """Forget `draft` after it was sent or given back, and start saving."""
+        """Forget `draft` after it was sent or restored, and start saving."""
         self._in_flight = [it for it in self._in_flight if it[1] is not draft]
         self.save()
 
@@ -77,6 +77,6 @@ class DraftAutosave:
                 logger.warning("can't write the draft", exc_info=True)
 
     def save_now(self) -> None:
-        """Save synchronously before the app exits. A disk error loses the text typed since the last save."""
+        """Save synchronously before the app exits. If that fails, text typed since the last save is lost."""
         with suppress(OSError):
             self._store.save(self.draft)

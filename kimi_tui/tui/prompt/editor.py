@@ -26,7 +26,7 @@ EditorAction = Literal[
     "editor",
     "delete_or_exit",
 ]
-"""Actions of keys that do more than edit."""
+"""Actions of keys that aren't editing keys."""
 _EDITOR_ACTIONS = frozenset(get_args(EditorAction))
 _COMPLETION_ACTIONS = frozenset({"complete", "dismiss"})
 
@@ -49,7 +49,7 @@ class EditorOwner(Protocol):
 
 
 class PromptEditor(KeyTextArea, inherit_bindings=False):
-    """Text area of the prompt. The prompt handles the keys that do more than edit."""
+    """Text area of the prompt. The prompt handles keys that aren't editing keys."""
 
     DEFAULT_CSS = """
     PromptEditor { height: auto; min-height: 1; max-height: 8; width: 1fr; border: none; padding: 0; }
@@ -128,17 +128,17 @@ class PromptEditor(KeyTextArea, inherit_bindings=False):
             self.delete_range((row, token_start), (row, column))
 
     def is_command_key(self, event: events.Key) -> bool:
-        """Return whether alt and a letter are a binding elsewhere."""
+        """Return whether the key is alt with a letter that another binding uses."""
         is_own = event.key in self._actions
         return not is_own and event.key.startswith("alt+") and event.key in self.screen.active_bindings
 
     async def handle_key(self, event: events.Key) -> bool:
-        """Run the action of a key that does more than edit. Return whether there is one now."""
+        """Run the action of a key that isn't an editing key. Return whether the key has an action now."""
         action = self._actions.get(event.key)
         if action is None or (action in _COMPLETION_ACTIONS and not self._owner.is_completing):
             return False
         if action in _EDITOR_ACTIONS:
-            # Immediately, so that keys typed after it are handled after it.
+            # Run immediately, so that the keys typed next are handled after this action.
             self._owner.perform_action(cast("EditorAction", action))
         else:
             await self.app.run_action(action, self)

@@ -17,23 +17,23 @@ MAX_FILES = 200_000
 _REFRESH_S = 5.0
 _SLICE = 4000
 _CANDIDATES = 400
-"""Enough to rank; further typing narrows the search."""
+"""Maximum number of matches to rank. Further typing narrows the search."""
 _SKIPPED_DIRS = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build"})
 
 
 class FileIndex:
-    """Paths that `@` completes to, relative to the working directory. Directories end with a slash."""
+    """Paths for completion after `@`, relative to the working directory. Directories end with a slash."""
 
     def __init__(self, work_dir: Path) -> None:
         self._work_dir = work_dir
         self._fresh_until = -math.inf
-        """Time of the event loop until which the list counts as up to date."""
+        """Time of the event loop, in seconds, until which the list is up to date."""
         self._slices: list[tuple[list[str], str]] = []
-        """Paths, and the same paths in lowercase joined by newlines, so that one regex searches them all."""
+        """Slices of paths, each with the same paths in lowercase, joined by newlines for the regex search."""
 
     async def refresh(self) -> bool:
-        """List the files unless that happened in the last few seconds or is in progress. Return whether
-        they were listed.
+        """List the files, unless the list is up to date or is being updated. Return whether the files were
+        listed.
         """
         loop = asyncio.get_running_loop()
         if loop.time() < self._fresh_until:
@@ -65,7 +65,7 @@ class FileIndex:
 
 
 def list_files(work_dir: Path) -> list[str]:
-    """Return the files and directories under `work_dir`, top level first, without those that git ignores."""
+    """Return the files and directories under `work_dir`, top level first, without files that git ignores."""
     files = _list_with_git(work_dir)
     if files is None:
         files = _walk(work_dir)

@@ -17,9 +17,9 @@ class PermissionModeLabels:
         self._key = key_labels.first_key("prompt.mode")
 
     def choices(self, session: SessionInfo | None, *, has_focus: bool) -> list[Content]:
-        """Return labels for `session`, longest first; none if no agent can act in it.
+        """Return labels for `session`, longest first. Empty if the session has no agent that can act.
 
-        The key is named only while the prompt has the focus: elsewhere it does something else.
+        Labels name the key only while the prompt has the focus. In other widgets, the key has other actions.
         """
         if session is None or session.read_only:
             return []

@@ -31,11 +31,11 @@ from kimi_tui.tui.prompt.editor import EditorAction, PromptEditor
 from kimi_tui.tui.prompt.message_gate import MessageGate
 
 PromptAction = Literal["menu", "search", "paste", "editor", "edit_queued", "exit"]
-"""What the user can do with the prompt besides writing and sending it."""
+"""Actions on the prompt besides writing and sending."""
 
 
 class PromptBox(Vertical):
-    """The editor in its border. The upper edge shows what the agent does."""
+    """The editor in its border. The upper edge shows the agent's activity."""
 
     DEFAULT_CSS = """
     PromptBox { height: auto; }
@@ -53,9 +53,9 @@ class PromptBox(Vertical):
 
         text: str
         draft: Draft
-        """The editor's content before it was sent, to restore it if sending fails."""
+        """The editor's content before the prompt was sent, to restore if sending fails."""
         shell_line: ShellLine | None = None
-        """The command for the user's shell, if it is one."""
+        """The command for the user's shell. None for a prompt or a slash command."""
 
     @dataclass
     class Steered(Message):
@@ -66,7 +66,7 @@ class PromptBox(Vertical):
 
     @dataclass
     class ActionRequested(Message):
-        """Posted when the user does something with the prompt that needs other parts of the screen."""
+        """Posted when the user runs an action on the prompt that needs other parts of the screen."""
 
         action: PromptAction
 
@@ -112,9 +112,9 @@ class PromptBox(Vertical):
         return self.completions.shown_target is not None
 
     def insert_paste(self, text: str) -> None:
-        """Insert text pasted into the terminal, or attach the image whose path it is."""
+        """Insert text pasted into the terminal. If the text is the path of an image, attach the image."""
         if not text.strip():
-            self.message_gate.send(self.ActionRequested("paste"))  # terminals paste nothing for an image
+            self.message_gate.send(self.ActionRequested("paste"))  # terminals paste an image as empty text
         elif paths := parse_image_paths(text, self._work_dir):
             self.run_worker(self.attachments.attach_files(paths), group="image")
         else:
@@ -130,9 +130,7 @@ class PromptBox(Vertical):
         return self._drafts.find_orphan()
 
     def adopt_orphan(self, orphan: OrphanDraft) -> bool:
-        """Restore the draft of a process that died. Return False, and leave it on disk, if the user is
-        already typing.
-        """
+        """Restore the draft of a dead process. Leave it on disk and return False if the user is typing."""
         if self.unsent_draft.text.strip() or not self._drafts.claim(orphan):
             return False
         self.attachments.restore(orphan.images)
@@ -141,7 +139,7 @@ class PromptBox(Vertical):
 
     @property
     def unsent_draft(self) -> Draft:
-        """Everything that a crash would lose: the prompts that the engine hasn't saved yet and the editor's
+        """The content to save in case of a crash: prompts that the engine hasn't saved yet, and the editor's
         content.
         """
         return self.autosave.draft
@@ -203,7 +201,7 @@ class PromptBox(Vertical):
             )
 
     def give_back(self, draft: Draft) -> None:
-        """Restore `draft` after sending failed, before anything typed since."""
+        """Restore `draft` after sending failed. It is inserted before text typed in the meantime."""
         self.autosave.end_sending(draft)
         typed = self.editor.text
         self.editor.draft = Draft(f"{draft.text}{typed}", draft.pastes)
@@ -318,7 +316,7 @@ class PromptBox(Vertical):
         self.completions.close()
 
     def on_mount(self) -> None:
-        """Watch the screen's focus."""
+        """Watch focus changes of the screen."""
         border = self._prompt_border
         self.watch(
             self.screen,

@@ -13,11 +13,11 @@ class RevertMarks:
         self._ids: dict[str, set[str]] = {}
 
     def of(self, path: str) -> frozenset[str]:
-        """Return the ids of the marked hunks of a file; an empty id is a file without hunks."""
+        """Return the ids of the marked hunks of a file. An empty id stands for a file without hunks."""
         return frozenset(self._ids.get(path, ()))
 
     def count(self, path: str | None = None) -> int:
-        """Return how many hunks of a file, or of all files, are marked."""
+        """Return the number of marked hunks of a file, or of all files."""
         return len(self.of(path)) if path is not None else sum(map(len, self._ids.values()))
 
     def toggle(self, file: ReviewFile, hunk_id: str) -> None:
@@ -25,7 +25,7 @@ class RevertMarks:
         self._set(file.path, self.of(file.path) ^ {hunk_id})
 
     def toggle_all(self, file: ReviewFile) -> None:
-        """Mark all hunks of a file; if all are marked, remove the marks."""
+        """Mark all hunks of a file. If all are marked, remove the marks."""
         ids = _ids_of(file)
         self._set(file.path, () if self.of(file.path) >= ids else ids)
 
@@ -42,7 +42,7 @@ class RevertMarks:
         self._ids = {}
 
     def decisions(self, files: Iterable[ReviewFile]) -> tuple[FileChoice, ...]:
-        """Return what to revert in these files."""
+        """Return the decisions to revert the marked hunks of these files."""
         return tuple(revert_choice(file, self.of(file.path)) for file in files if self.of(file.path))
 
     def _set(self, path: str, ids: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""List of the files of a review: which are viewed, and how many comments and marked hunks they have."""
+"""List of the files of a review, with viewed marks and the numbers of comments and marked hunks."""
 
 from dataclasses import dataclass
 
@@ -16,12 +16,12 @@ CHANGE_LETTERS: dict[ReviewedChange, tuple[str, str]] = {
     "changed": ("M", "$primary"),
     "uncovered": ("!", "$warning"),
 }
-"""The letters of Git, and their styles."""
+"""Git's letters for changes, and their styles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewedFileRow(FileRow):
-    """A row for a file of a review. It is selected if it was viewed."""
+    """Row for a file of a review. Selected if the user has viewed the file."""
 
     comments: int = 0
     marked: int = 0
@@ -52,7 +52,7 @@ class ReviewFileList(FileList, can_focus=False):
 
 
 def _shorten_left(text: str, width: int) -> str:
-    """Return `text` with its start replaced by an ellipsis if it is too wide: names are at the end."""
+    """Return `text` in at most `width` cells. Cut off the start, because names are at the end."""
     if cell_len(text) <= width:
         return text
     while text and cell_len(text) > width - 1:

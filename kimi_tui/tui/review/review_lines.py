@@ -19,18 +19,18 @@ _BAR = "┃ "
 
 @frozen(kw_only=True)
 class ReviewPlace:
-    """What a line shows, for the keys and clicks on it."""
+    """Content of a line: the target of keys and clicks."""
 
     hunk: ReviewedHunk | None = None
     line: int | None = None
-    """The number of the line in the later state; None for a removed line. For a heading, of the first added
-    line of the hunk, or else of the first unchanged one.
+    """Line number in the later state. None for a removed line. For a heading, the number of the hunk's first
+    added line, or else of its first unchanged line.
     """
     removed_line: int | None = None
     """The number of a removed line in the earlier state."""
     comment: ReviewComment | None = None
     is_heading: bool = False
-    """Whether it is the heading of the hunk."""
+    """Whether the line is the heading of the hunk."""
 
 
 @frozen(kw_only=True)
@@ -44,18 +44,18 @@ class ReviewContent:
     """The ids of the hunks that are to be reverted."""
     is_side_by_side: bool = False
     can_revert: bool = True
-    """Whether hunks can be reverted, since the review ends now."""
+    """Whether hunks can be reverted. Only if the later state of the review is the current state."""
 
 
 class ReviewLines:
-    """Lays out a file, and records what each line shows."""
+    """Lays out a file, and records the place of each line."""
 
     def __init__(self, content: ReviewContent, diffs: dict[str, Diff]) -> None:
         """`diffs` caches the compared hunks of the file."""
         self._content = content
         self._diffs = diffs
         self.places: list[ReviewPlace | None] = []
-        """What each line shows; None for lines that can't be chosen."""
+        """Place of each line. None for lines that the cursor skips."""
         self.boxes: dict[int, int] = {}
         """The column at which the check box of a hunk begins, by the index of its heading."""
 
@@ -85,7 +85,7 @@ class ReviewLines:
         return lines
 
     def _add(self, lines: list[StyledLine], added: Sequence[StyledLine], place: ReviewPlace | None) -> None:
-        """Add lines, of which the first can be chosen if it is a `place`."""
+        """Add lines. The first line is at `place`. The cursor skips the other lines."""
         lines += added
         self.places += [place if not at else None for at in range(len(added))]
 
@@ -98,9 +98,9 @@ class ReviewLines:
         removed_lines: Collection[int],
         waiting: list[ReviewComment],
     ) -> list[ReviewComment]:
-        """Add the rows of a hunk, and the waiting comments below them. Return those that are on other lines.
+        """Add the rows of a hunk with their comments. Return the `waiting` comments on other lines.
 
-        `removed_lines` are those of all hunks.
+        `removed_lines` are the removed lines of all hunks.
         """
         diff = self._diffs[hunk.id]
         indent = digits + 3
@@ -141,7 +141,7 @@ class ReviewLines:
         return self._content.is_side_by_side and can_show_side_by_side(diff)
 
     def _heading(self, hunk: ReviewedHunk, number: int, width: int) -> tuple[StyledLine, int]:
-        """Return the heading of a hunk, and the column of its check box; 0 without one."""
+        """Return the heading of a hunk, and the column of its check box or 0."""
         diff, total = self._diffs[hunk.id], len(self._content.file.hunks)
         first = next((row.number for row in diff.rows if row.sign in ("+", "−")), hunk.diff.new_start)
         is_marked = hunk.id in self._content.marked
@@ -171,7 +171,7 @@ class ReviewLines:
     def _add_other_comments(
         self, lines: list[StyledLine], comments: Collection[ReviewComment], width: int
     ) -> None:
-        """Add the comments on lines that no hunk shows, with these lines."""
+        """Add comments on lines outside of all hunks, together with these lines."""
         for comment in comments:
             place = tr("removed line") if comment.is_removed else tr("changed since")
             if comment.line is not None:
@@ -204,13 +204,13 @@ class ReviewLines:
 
 
 def _shown_removed_line(comment: ReviewComment, removed_lines: Collection[int]) -> int | None:
-    """Return the removed line below which a comment is shown; None if it is shown elsewhere."""
+    """Return the removed line above the comment. None if the comment is below another line."""
     is_removed = comment.is_removed or comment.line is None
     return comment.removed_line if is_removed and comment.removed_line in removed_lines else None
 
 
 def _with_box(spans: list[Span], width: int, *, is_marked: bool, has_box: bool) -> tuple[StyledLine, int]:
-    """Return a heading with a rule, and a check box at its end; and the column of the box, or 0."""
+    """Return a heading with a rule and, at its end, a check box. Also return the column of the box, or 0."""
     box = f" [{'↺' if is_marked else ' '}] {tr('revert')}" if has_box else ""
     rule = max(width - span_width(spans) - span_width([(box, text_style())]), 0)
     style = text_style("waiting", "strong") if is_marked else text_style("dim")

@@ -63,7 +63,7 @@ class ReviewPage(QueryDialog[None]):
         queries: TimelineQueries,
         key_labels: KeyLabels,
     ) -> None:
-        """Without `before`, review what hasn't been reviewed; without `after`, up to now."""
+        """Without `before`, start at the last review. Without `after`, end at the current state."""
         super().__init__(title=tr("Review"), queries=queries, key_labels=key_labels)
         self._before, self._after = before, after
         self._timeline = tree
@@ -71,14 +71,14 @@ class ReviewPage(QueryDialog[None]):
         self._host = host
         self._review: ChangeReview | None = None
         self._files: dict[str, ReviewFile] = {}
-        """The files by path, with hunks where they are known."""
+        """The files by path. Their hunks may arrive later."""
         self._requested: set[str] = set()
-        """The files whose hunks were requested."""
+        """Paths of the files with requested hunks."""
         self._viewed: set[str] = set()
         self._comments: tuple[ReviewComment, ...] = ()
         self._marks = RevertMarks()
         self._is_side_by_side: bool | None = None
-        """The layout that the user has chosen; None for the one that suits the width."""
+        """The layout chosen by the user. None: depends on the width."""
         self._edited: ReviewComment | None = None
         """The comment that the user is editing."""
 
@@ -103,7 +103,7 @@ class ReviewPage(QueryDialog[None]):
     # replies
 
     def show_reply(self, reply: Reply) -> None:
-        """Show what the engine has sent."""
+        """Show a reply of the engine."""
         match reply:
             case ChangeReview():
                 self._show_review(reply)
@@ -123,7 +123,7 @@ class ReviewPage(QueryDialog[None]):
         self._show_summary_text(Content.styled(sanitize_line(translate_message(text)), "$warning"))
 
     def handle_turn_change(self) -> None:
-        """Compare again after a turn, whose end may have changed files."""
+        """Compare again, because the turn may have changed files."""
         if self._host.state.turn is None:
             self._reload()
 
@@ -179,7 +179,7 @@ class ReviewPage(QueryDialog[None]):
 
     @property
     def path(self) -> str | None:
-        """The path of the shown file; None before there is one."""
+        """The path of the displayed file. None before the files arrive."""
         return self.files.highlighted_path
 
     @property
@@ -195,7 +195,7 @@ class ReviewPage(QueryDialog[None]):
 
     @property
     def is_read_only(self) -> bool:
-        """Whether there can be no new comments, marks and reverts."""
+        """Whether comments, marks and reverts are unavailable."""
         return self._review is not None and self._review.is_read_only
 
     @property
@@ -232,7 +232,7 @@ class ReviewPage(QueryDialog[None]):
         self.files.replace_row(self._row(file), is_selected=file.path in self.files.selected_paths)
 
     def refresh_file(self) -> None:
-        """Show the current file, and request its hunks and those of the next file if they are missing."""
+        """Show the current file. Request missing hunks of this file and of the next file."""
         file = self.file
         if file is None or self._review is None:
             return
@@ -266,7 +266,7 @@ class ReviewPage(QueryDialog[None]):
         return self.app.size.width >= _TWO_COLUMNS_FROM
 
     def show_summary(self) -> None:
-        """Show how many files, comments and marks there are."""
+        """Show the numbers of files, comments and marks."""
         files = list(self._files.values())
         parts = [
             Content.assemble(

@@ -23,7 +23,7 @@ from kimi_tui.wire.why import ExplainLine
 
 
 class ReviewScreen(ReviewPage):
-    """The review screen: what the user can do with the shown changes."""
+    """The review screen: actions on the displayed changes."""
 
     BINDINGS = bindings(CHANGE_REVIEW_KEYS)
 
@@ -228,7 +228,7 @@ class ReviewScreen(ReviewPage):
             self._planner.open_plan(propose_hunks(node, decisions))
 
     def _can_revert(self, file: ReviewFile) -> bool:
-        """Return whether hunks of a file can be reverted; if not, say why."""
+        """Return whether hunks of a file can be reverted. Notify the user of the reason if they can't."""
         if not self._can_change():
             return False
         if self._after is not None:
@@ -245,7 +245,7 @@ class ReviewScreen(ReviewPage):
         return self._after is None and file.can_be_reverted and not file.is_on_request
 
     def _can_change(self) -> bool:
-        """Return whether the session isn't read-only; if it is, notify the user."""
+        """Return whether the session can be changed. Notify the user if it is read-only."""
         if self.is_read_only:
             self._host.notify(tr("This session is read-only. Use /write to continue it."), severity="warning")
         return not self.is_read_only

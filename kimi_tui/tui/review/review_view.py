@@ -18,7 +18,7 @@ _MARGIN = 3
 
 
 class ReviewView(LineView, can_focus=True, inherit_bindings=False):
-    """Shows the hunks of a file. Other keys than those that move the cursor come from the review screen."""
+    """Shows the hunks of a file. Handles the keys that move the cursor; the review screen handles others."""
 
     BINDINGS = bindings(REVIEW_LINE_KEYS)
     MARKER = ("❯ ", text_style("user-bar", "strong"))
@@ -44,11 +44,11 @@ class ReviewView(LineView, can_focus=True, inherit_bindings=False):
 
     @property
     def place(self) -> ReviewPlace | None:
-        """What the line at the cursor shows; None before a file is shown."""
+        """The place of the line at the cursor. None before a file is shown."""
         return self._place
 
     def show_content(self, content: ReviewContent) -> None:
-        """Show a file. The cursor and the position stay if it is the file that was shown before."""
+        """Show a file. If it is the same file as before, keep the cursor and the scroll position."""
         is_same = self._content is not None and self._content.file.path == content.file.path
         position = round(self.scroll_offset.y)
         if self._content is None or self._content.file.hunks != content.file.hunks:
@@ -86,7 +86,7 @@ class ReviewView(LineView, can_focus=True, inherit_bindings=False):
         self._set_index(self._find(self._place))
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the clicked line; a click on a check box toggles it."""
+        """Move the cursor to the clicked line. A click on a check box toggles the box."""
         offset = event.get_content_offset(self)
         if offset is None or self._review_lines is None:
             return
@@ -111,7 +111,7 @@ class ReviewView(LineView, can_focus=True, inherit_bindings=False):
         self._lay_out(self.scrollable_content_region.width)
 
     def _step(self, indexes: list[int], steps: int) -> None:
-        """Move by steps within `indexes`, which are in order."""
+        """Move the cursor by steps within `indexes`, which are in ascending order."""
         self._prepare()
         if not indexes:
             return
@@ -129,7 +129,7 @@ class ReviewView(LineView, can_focus=True, inherit_bindings=False):
         return next((at for at, place in enumerate(self._places) if place is not None), None)
 
     def _find(self, place: ReviewPlace | None) -> int | None:
-        """Return the index of a place, or of the one that is most similar to it."""
+        """Return the index of a place, or of the most similar place."""
         if place is None:
             return self._first_change()
         candidates = [(at, it) for at, it in enumerate(self._places) if it is not None]

@@ -1,4 +1,4 @@
-"""Escape and ctrl+c: what they close, interrupt, clear or quit."""
+"""Handler of escape and ctrl+c: closes layers, interrupts, clears the prompt or quits."""
 
 from textual import events
 
@@ -14,7 +14,7 @@ _DOUBLE_PRESS_S = 0.8
 
 
 class CancelKeys:
-    """Handles the keys that end something on the main screen."""
+    """Handles escape and ctrl+c on the main screen."""
 
     def __init__(
         self,

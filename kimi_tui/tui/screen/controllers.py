@@ -100,7 +100,7 @@ class ScreenControllers:
         sheet.parse()
 
     def show(self, batch: MessageBatch) -> None:
-        """Show new messages. The timeline consumes its own."""
+        """Show new messages. The timeline drops messages for its dialogs from the conversation."""
         if self.host.has_timeline:
             self.host.timeline.consume(batch)
         self.session_view.show(batch)
@@ -115,7 +115,7 @@ class ScreenControllers:
         await ask_after_fork(fork, self.host)
 
     async def toggle_pane(self, name: PaneName) -> None:
-        """Show and focus a pane, or hide it. The focus has moved when this returns."""
+        """Show and focus a pane, or hide it. The focus has moved when the method returns."""
         if name == "timeline":
             await self.host.timeline.toggle()
         else:

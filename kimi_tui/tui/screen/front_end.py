@@ -41,7 +41,7 @@ class ScreenReady(Message):
 
 
 class ScreenFrontEnd:
-    """Front end of `session` on a screen. Most of what it needs is loaded after the first frame."""
+    """Front end of `session` on a screen. Its controllers are loaded after the first frame."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class ScreenFrontEnd:
 
     @property
     def controllers(self) -> "ScreenControllers":
-        """The parts loaded after the first frame. Users can't reach anything that needs them before."""
+        """The parts loaded after the first frame. No user action needs them earlier."""
         assert self._controllers is not None
         return self._controllers
 
@@ -138,7 +138,7 @@ class ScreenFrontEnd:
             self._initial_checkpoint = None
 
     def _start(self) -> None:
-        """Do what the command line asks for, once the session is open."""
+        """Run the requests of the command line, once the session is open."""
         if (template := self._choose_session) is not None:
             self._choose_session = None
             self._screen.run_worker(self._open_chosen_session(template), group="start")
@@ -185,7 +185,7 @@ class ScreenFrontEnd:
 
     @property
     def transcript(self) -> "Transcript | None":
-        """The conversation; None before the first frame."""
+        """The conversation. None before the first frame."""
         return self._controllers.session_view.transcript if self._controllers is not None else None
 
     def take_unprinted_lines(self) -> list[str]:

@@ -73,7 +73,7 @@ class MainScreen(SessionScreen, inherit_bindings=False):
 
     @property
     def controllers(self) -> "ScreenControllers":
-        """The parts loaded after the first frame. Users can't reach anything that needs them before."""
+        """The parts loaded after the first frame. No user action needs them earlier."""
         return self.front_end.controllers
 
     # the prompt
@@ -104,12 +104,12 @@ class MainScreen(SessionScreen, inherit_bindings=False):
 
     @on(PromptBox.Cleared)
     def _handle_prompt_emptied(self) -> None:
-        """Offer the focus to an open request: the prompt is empty now."""
+        """Offer the focus to an open request, because the prompt is empty now."""
         self.front_end.typing.record()
         self.front_end.offer_focus()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Insert text into the prompt if it was pasted where nothing accepts it."""
+        """Insert pasted text into the prompt if the focused widget doesn't accept it."""
         self.prompt.editor.focus()
         self.prompt.editor.post_message(events.Paste(event.text))
 

@@ -65,7 +65,7 @@ class PromptActions:
             self._prompt.fill(chosen)
 
     async def _paste_clipboard(self) -> None:
-        """Paste the system clipboard's image or text, which the terminal may not be able to paste."""
+        """Paste the system clipboard's image or text. Some terminals can't paste them."""
         if image := await self._clipboard.paste_image():
             await self._prompt.attachments.attach(lambda: load_image(image, name=tr("The clipboard's image")))
         elif text := await self._clipboard.paste():

@@ -1,6 +1,6 @@
 """The session view: the conversation with its panes, and the request panels below it.
 
-It is mounted after the first frame, so that nothing it needs is imported before.
+The session view is mounted after the first frame, so that its imports don't delay the first frame.
 """
 
 from typing import Literal
@@ -88,7 +88,7 @@ class SessionView(Vertical):
         yield ApprovalPanel(keyboard=self._keyboard).data_bind(state=state).add_class(REQUEST_CLASS)
 
     def watch_state(self, old: SessionViewState, state: SessionViewState) -> None:
-        """Update the panes and the request panels, and offer a new request the focus."""
+        """Update the panes and the request panels, and offer the focus to a new request."""
         if has_open_todos(old.todo) != has_open_todos(state.todo):
             self.pane_layout.arrange(has_todo=has_open_todos(state.todo))
         self._show_questions()
@@ -279,7 +279,7 @@ class SessionView(Vertical):
     def front_layer(self) -> Layer | Literal["approval", "side_question", "info"] | None:
         """The layer that escape closes before it interrupts, regardless of the focus.
 
-        In this order: the permission request that covers the conversation, the focused todo
+        The layers in order: the permission request that covers the conversation, the focused todo
         list, the panel about the session, a pane opened while a request is open, the side question, a pane
         that covers the conversation.
         """

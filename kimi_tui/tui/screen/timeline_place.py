@@ -27,7 +27,7 @@ class TimelinePlace:
         return self._view.pane_layout.is_narrow
 
     def preview_checkpoint(self, checkpoint_id: int | None) -> None:
-        """Scroll the conversation to a checkpoint; None returns to the previous position."""
+        """Scroll the conversation to a checkpoint. None returns to the previous position."""
         self._view.transcript.preview_checkpoint(checkpoint_id)
 
     def return_focus(self) -> None:

@@ -9,9 +9,9 @@ from kimi_tui.tui.prompt.prompt import PromptBox
 
 
 class TooSmallNotice(Static, can_focus=True):
-    """Has the focus while it is shown, and then returns it. Text typed into it goes to the prompt.
+    """Takes the focus while it is visible, then returns the focus. Typed text goes to the prompt.
 
-    A hidden widget loses the focus, and nothing gets it back when it is shown again.
+    Textual removes the focus from a hidden widget and doesn't return it when the widget is shown again.
     """
 
     def __init__(self, prompt: PromptBox) -> None:

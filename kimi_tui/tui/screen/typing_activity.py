@@ -1,4 +1,4 @@
-"""When the user last typed, so that nothing takes the focus from under their fingers."""
+"""Time of the user's last key, so that no widget takes the focus while the user types."""
 
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.prompt import PromptBox
@@ -18,5 +18,5 @@ class TypingActivity:
 
     @property
     def idle_s(self) -> float | None:
-        """Seconds since the last key; None while the prompt contains a draft."""
+        """Seconds since the last key. None while the prompt contains a draft."""
         return self._clock() - self._typed_at if self._prompt.is_blank else None

@@ -18,8 +18,8 @@ _CLOSE_MARK = "✕  "
 
 
 class Banner(Static):
-    """Message about a missing model or a read-only session. Click it to resolve it, or the cross to hide
-    it.
+    """Message about a missing model or a read-only session. A click on the message runs the command that
+    resolves it. A click on the cross hides the banner.
     """
 
     DEFAULT_CSS = """

@@ -32,7 +32,7 @@ class StatusBar(Widget):
     """Git branch of the working directory."""
 
     block_actions: reactive[tuple[BlockAction, ...]] = reactive(())
-    """Actions for the selected block, shown before all other keys."""
+    """Actions for the selected block. Shown before all other keys."""
 
     def __init__(self, *, key_labels: KeyLabels, work_dir: Path) -> None:
         super().__init__()

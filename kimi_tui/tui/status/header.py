@@ -15,9 +15,9 @@ from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.widgets.segment_bar import Segment, fit_segments
 
 _MODEL_CELLS = 28
-"""Minimum cells for the model's name; a third of the width on wide terminals."""
+"""Minimum cells for the model's name. On wide terminals, the name has a third of the width."""
 _MIN_TITLE_CELLS = 8
-"""The title is left out if it would get fewer cells."""
+"""Minimum cells for the title. With fewer cells, the title is omitted."""
 
 
 class HeaderLine(Widget):
@@ -94,7 +94,7 @@ class HeaderLine(Widget):
 
 
 def shorten_path(path: str, width: int) -> str:
-    """Return `path` with its first directories replaced by `…` if it's wider than `width` cells."""
+    """Return `path` in at most `width` cells. If it is wider, replace its first directories by `…`."""
     parts = path.split("/")
     while len(parts) > 2 and cell_len("/".join(parts)) > width:
         parts = ["…", *parts[2:]]

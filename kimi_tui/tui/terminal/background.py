@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 _QUERY = b"\x1b]11;?\x1b\\\x1b[c"
-"""OSC 11, followed by a query that every terminal answers. A reply to only the second one ends the wait."""
+"""OSC 11, then a query that every terminal answers. A reply to the second query ends the wait."""
 _COLOR = re.compile(rb"\x1b\]11;rgba?:([0-9a-fA-F]+)/([0-9a-fA-F]+)/([0-9a-fA-F]+)")
 _DEVICE_ATTRIBUTES = re.compile(rb"\x1b\[\?[0-9;]*c")
 _REPLIES = re.compile(rb"\x1b\]11;[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[\?[0-9;]*c")
@@ -21,30 +21,30 @@ class TerminalBackground(NamedTuple):
     """Reply of the terminal to the query."""
 
     luminance: float | None = None
-    """Luminance of the background, 0 to 1; None if the terminal doesn't report it."""
+    """Luminance of the background, 0 to 1. None if the terminal doesn't report its background."""
     typed_text: str = ""
     """Text that the user typed while the query was pending."""
 
 
 @dataclass(slots=True)
 class KnownBackground:
-    """The terminal's background, once it has been queried at the start."""
+    """The terminal's background. Set after the query at startup."""
 
     luminance: float | None = None
-    """As in `TerminalBackground`."""
+    """Same as `TerminalBackground.luminance`."""
 
 
 class BackgroundQuery:
     """A query of the terminal's background color. The terminal answers while the program does other work.
 
-    Use it as a context manager. Until it ends, the terminal doesn't echo what the user types.
+    Use it as a context manager. Inside the block, the terminal doesn't echo typed text.
     """
 
     def __init__(self, *, timeout_s: float = 0.2) -> None:
-        """`timeout_s`: how long to wait for the reply, from the query on."""
+        """`timeout_s`: maximum seconds from the query to the reply."""
         self._timeout_s = timeout_s
         self._deadline: float | None = None
-        """When to stop waiting for the reply; None without a terminal."""
+        """Time at which the wait for the reply ends. None without a terminal."""
         self._attributes: list[Any] | None = None
         """The terminal's attributes before the query."""
 
@@ -76,7 +76,7 @@ class BackgroundQuery:
                 termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, self._attributes)
 
     def read_reply(self) -> TerminalBackground:
-        """Wait for the reply, if it hasn't arrived yet. Return it and what the user has typed."""
+        """Wait for the reply, if it hasn't arrived yet. Return the reply and the text that the user typed."""
         if self._deadline is None:
             return TerminalBackground()
         try:
@@ -91,7 +91,7 @@ def parse_background(reply: bytes) -> TerminalBackground:
 
 
 def parse_luminance(reply: bytes) -> float | None:
-    """Return the luminance (Rec. 709) of the color in a reply to OSC 11; None if there is no color."""
+    """Return the luminance (Rec. 709) of the color in a reply to OSC 11. None without a color."""
     match = _COLOR.search(reply)
     if match is None:
         return None
@@ -100,7 +100,7 @@ def parse_luminance(reply: bytes) -> float | None:
 
 
 def _read_reply(descriptor: int, deadline: float) -> bytes:
-    """Return what has arrived. Wait for the end of the reply until `deadline`."""
+    """Wait for the end of the reply until `deadline`. Return all bytes that have arrived."""
     reply = b""
     while not _DEVICE_ATTRIBUTES.search(reply):
         if not _is_readable(descriptor, max(deadline - time.monotonic(), 0)):

@@ -1,8 +1,8 @@
 """Paints cells of a widget directly on the terminal, bypassing the compositor.
 
-Textual's compositor asks every widget in the changed rows for all of its lines, many times a second while
-a response streams. A widget that knows which of its cells changed can avoid that cost. It must paint
-exactly what the compositor would draw, because the compositor redraws the same cells at its next update.
+While a response streams, Textual's compositor renders all lines of every widget in the changed rows, many
+times a second. A widget that knows its changed cells can avoid that cost by painting them directly. The
+result must be the same as from the compositor, which redraws the same cells at its next update.
 """
 
 from collections.abc import Collection, Iterable
@@ -23,19 +23,19 @@ class PaintableApp(Protocol):
 
 
 class DirectPainter:
-    """Paints in one area of a widget, as long as no other widget covers it."""
+    """Paints in one area of a widget, as long as no other widget covers the area."""
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
         self._visible_widgets: object = None
         self._region: Region | None = None
-        """Region of the widget on the screen; None while the area can't be painted directly."""
+        """Region of the widget on the screen. None while the area can't be painted directly."""
 
     def paint(self, strips: Iterable[PlacedStrip], area: Region, *, parts: Collection[Widget] = ()) -> bool:
         """Paint strips, placed relative to the widget. Return False if the compositor has to do it.
 
-        `area` is the area to paint in, relative to the widget; it may change only with the layout. `parts`
-        are widgets in the area that are painted with it, such as a scroll bar.
+        `area` is relative to the widget and may change only with the layout. `parts` are widgets in the area
+        that are painted together with the widget, such as a scroll bar.
         """
         app, screen = self._widget.app, self._widget.screen
         if not isinstance(app, PaintableApp) or screen is not app.screen:

@@ -19,6 +19,6 @@ async def edit_text(app: App[Any], text: str, *, name: str) -> str:
 
 
 async def edit_config_file(app: App[Any], file: Path) -> None:
-    """Let the user edit the config file in their editor; created if missing. Raises KimiTuiError."""
+    """Let the user edit the config file in their editor. Create a missing file. Raises KimiTuiError."""
     await asyncio.to_thread(create_config_file, file)
     await edit_file_within(suspend_app(app), file)

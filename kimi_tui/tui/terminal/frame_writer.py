@@ -14,16 +14,17 @@ from kimi_tui.tui.terminal.screen_buffer import PlacedStrip, ScreenBuffer, color
 from kimi_tui.tui.terminal.sequence_writer import SequenceWriter, can_erase_with_background
 
 _MIN_SYNC_CHARS = 256
-"""Minimum length of a frame that is sent as a synchronized update. Shorter ones arrive in one piece anyway.
+"""Minimum length of a frame, in characters, that is sent as a synchronized update. Shorter frames arrive in
+one piece anyway.
 """
 _MAX_WRITE_CHARS = 8192
-"""Maximum length of one write. Longer ones fail on Windows
+"""Maximum length of a write. Longer writes fail on Windows
 (https://github.com/python/cpython/issues/82052).
 """
 
 
 class FrameWriter:
-    """Sends only cells that changed, and nothing while the terminal is behind."""
+    """Sends only changed cells. Drops frames while the terminal is behind."""
 
     def __init__(self, app: App[Any], *, is_inline: bool = False) -> None:
         """`is_inline` means that frames are drawn on the normal screen, which has a scrollback."""
@@ -38,7 +39,7 @@ class FrameWriter:
         return ScreenBuffer(writer, use_scrolling=not self._is_inline)
 
     def invalidate(self) -> None:
-        """Forget the terminal's content because something else has written to it."""
+        """Forget the terminal's content. Call this after other output to the terminal."""
         self._screen_buffer.invalidate()
 
     def show(self, update: RenderableType | None) -> bool:
@@ -84,5 +85,5 @@ class FrameWriter:
         if is_long:
             app._end_update()
         driver.flush()
-        # Else the thread that writes waits for the interpreter lock, up to 5 ms.
+        # Otherwise, the writing thread waits for the interpreter lock for up to 5 ms.
         time.sleep(0)

@@ -11,8 +11,8 @@ from textual.driver import Driver
 from textual.message import Message
 
 _MAX_WAIT_S = 0.1
-"""After this time, the key went to a widget that doesn't report it, or keys arrive faster than they can be
-handled.
+"""Maximum seconds that drawing waits. After that, the key went to a widget that doesn't report keys, or keys
+arrive faster than they are handled.
 """
 
 

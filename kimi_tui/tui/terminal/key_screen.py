@@ -11,10 +11,10 @@ from kimi_tui.tui.terminal.key_text_area import KeyTextArea
 
 
 class KeyScreen(Screen[Any], inherit_bindings=False):
-    """Screen that waits with its updates while a key for a `KeyTextArea` is pending."""
+    """Screen that delays its updates while a key for a `KeyTextArea` is pending."""
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
-    """Like in any screen, but only the two affected widgets are redrawn when it changes."""
+    """As in `Screen`, but a change redraws only the two affected widgets."""
 
     def _on_timer_update(self) -> None:
         """Lay out and draw changes. While a key for the text area is pending, wait for the next tick."""

@@ -22,11 +22,11 @@ class KeyTextArea(TextArea, inherit_bindings=False):
     # hooks for subclasses
 
     async def handle_key(self, event: events.Key) -> bool:
-        """Handle a key that does more than edit. Return whether it did."""
+        """Handle a key that isn't an editing key. Return whether the key was handled."""
         return False
 
     def is_command_key(self, event: events.Key) -> bool:
-        """Return whether the key belongs to a binding elsewhere, so that it must not insert a character."""
+        """Return whether the key belongs to another binding, so that it must not insert a character."""
         return False
 
     def handle_paste(self, text: str) -> None:
@@ -36,7 +36,7 @@ class KeyTextArea(TextArea, inherit_bindings=False):
     # editing
 
     def insert_at_cursor(self, text: str) -> None:
-        """Replace the selection with `text` and move the cursor behind it, unless the area is read-only."""
+        """Replace the selection with `text` and move the cursor to its end, unless the area is read-only."""
         if result := self._replace_via_keyboard(text, *self.selection):
             self.move_cursor(result.end_location)
 
@@ -72,8 +72,8 @@ class KeyTextArea(TextArea, inherit_bindings=False):
         super().notify_style_update()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return the rows in `crop`. Unlike Textual, look up the theme's colors only after a change: the
-        lookup is slow.
+        """Return the rows in `crop`. Unlike Textual, look up the theme's colors only after a theme change,
+        because the lookup is slow.
         """
         if self._needs_theme and self._theme is not None:
             self._needs_theme = False

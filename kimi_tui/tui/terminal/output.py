@@ -11,10 +11,10 @@ from kimi_tui.tui.terminal.suspend import is_suspended
 logger = logging.getLogger(__name__)
 
 _MAX_PENDING_WRITES = 8
-"""Pending writes that count as behind. Textual's writer thread blocks the app after thirty."""
+"""Number of pending writes from which the terminal is behind. Textual blocks the app at thirty."""
 _RECHECK_S = 0.1
 _LEAVE_ALT_SCREEN = "\x1b[?1049l"
-"""Returns to the normal screen. Some terminals keep the style of the alternate one."""
+"""Returns to the normal screen. Some terminals keep the style of the alternate screen."""
 
 
 class Writable(Protocol):
@@ -38,7 +38,7 @@ class Writable(Protocol):
 
 
 class TerminalOwner(Protocol):
-    """Is notified when the terminal is gone."""
+    """Receiver of the notification that the terminal is gone."""
 
     def report_terminal_loss(self) -> None:
         """Handle that the terminal can't be read or written. Called in any thread."""
@@ -47,8 +47,7 @@ class TerminalOwner(Protocol):
 class TerminalFile:
     """File for a driver. Once the terminal is lost, nothing is written and `owner` is notified.
 
-    Without it, Textual's writer thread would end with the first error, and the next write would block
-    forever.
+    Otherwise, Textual's writer thread would end at the first error, and the next write would block forever.
     """
 
     def __init__(self, file: Writable, owner: TerminalOwner) -> None:
@@ -103,7 +102,7 @@ class SequenceSender:
 
 
 class BackpressureGate:
-    """Drops frames while the terminal is behind, so that it shows the latest frame instead of all of them.
+    """Drops frames while the terminal is behind, so that it skips to the latest frame.
 
     Otherwise a slow connection or a stopped terminal would block the app, and the agent with it.
     """

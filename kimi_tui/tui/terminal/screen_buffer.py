@@ -29,7 +29,7 @@ from kimi_tui.tui.terminal.sequence_writer import PLAIN, Cell, CellStyle, Sequen
 PlacedStrip = tuple[int, int, Strip]
 """Row, first column, and the strip to show there."""
 CellRow = list[Cell | None]
-"""The cells of a row; None for cells whose content is unknown."""
+"""The cells of a row. None for cells with unknown content."""
 
 _MERGE_GAP = 4
 """Rewriting up to this many unchanged cells is cheaper than moving the cursor over them."""
@@ -38,11 +38,11 @@ _MIN_SCROLL_ROWS = 6
 _MAX_CACHED_STRIPS = 512
 """Maximum number of strips whose cells are cached."""
 _REGIONAL_INDICATORS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
-"""In most terminals, two of them form a flag."""
+"""In most terminals, two regional indicators form a flag."""
 _JOINING = re.compile("[\u200d\ufe0f]")
-"""Characters that combine several characters into one, or make a narrow one wide."""
+"""Characters that combine several characters into one, or make a narrow character wide."""
 _ZERO_WIDTH_JOINER = "\u200d"
-"""Removed at the ends of a text, because parts with different styles count as separate characters."""
+"""Removed at both ends of a text, because text parts with different styles are separate characters."""
 _MAX_SCROLL_CANDIDATES = 2
 """Number of scroll distances that are examined in detail."""
 
@@ -59,7 +59,7 @@ class ScreenBuffer:
         self._rows: list[CellRow] = []
         self._writer = writer or SequenceWriter()
         self._cells_by_strip: dict[int, tuple[Strip, ColorSystem, list[Cell]]] = {}
-        """Cells of recent strips, by identity: scrolling shows the same strips again."""
+        """Cells of recent strips by the strip's `id`. Scrolling shows the same strips again."""
 
     def invalidate(self) -> None:
         """Forget the terminal's content. The next frames are sent in full."""
@@ -74,9 +74,9 @@ class ScreenBuffer:
         *,
         cursor: Offset | None = None,
     ) -> str:
-        """Return the output that makes the terminal show the strips, which then count as shown.
+        """Return the output that makes the terminal show the strips, and record them as shown.
 
-        The cursor is left at `cursor`, where input methods show their text.
+        The output leaves the cursor at `cursor`, where input methods show their text.
         """
         if size != self._size:
             self._size = size
@@ -125,7 +125,7 @@ class ScreenBuffer:
         return cells
 
     def _scroll_rows(self, first: int, last: int, up: int, rows: dict[int, CellRow]) -> None:
-        """Make the terminal move rows `first` to `last` up by `up`, or down if it is negative."""
+        """Make the terminal move rows `first` to `last` up by `up`, or down if `up` is negative."""
         exposed = range(last + 1 - up, last + 1) if up > 0 else range(first, first - up)
         fill = _most_common_blank_style(rows[y] for y in exposed)
         blank: Cell | None = (" ", fill) if self._writer.scroll(first, last, up, fill) else None
@@ -135,7 +135,7 @@ class ScreenBuffer:
 
 
 def color_system_of(console: Console) -> ColorSystem:
-    """Return the color system of `console`; true color if it is unknown."""
+    """Return the color system of `console`. True color if unknown."""
     name = console.color_system
     return ColorSystem[name.upper().replace("256", "EIGHT_BIT")] if name else ColorSystem.TRUECOLOR
 
@@ -247,8 +247,8 @@ def _most_common_blank_style(rows: Iterable[CellRow]) -> CellStyle:
 
 
 def _find_scroll(rows: Sequence[CellRow], new: dict[int, CellRow]) -> tuple[int, int, int] | None:
-    """Return the first and last row of a block that moved up, and the distance; None if scrolling saves
-    little.
+    """Return the first and last row of a block that moved up, and the distance in rows. None if scrolling
+    saves little.
 
     Adds every row between the first and the last changed one to `new`.
     """
@@ -273,8 +273,8 @@ def _find_scroll(rows: Sequence[CellRow], new: dict[int, CellRow]) -> tuple[int,
 
 
 def _scroll_candidates(old: Sequence[CellRow], new: Sequence[CellRow]) -> Iterator[int]:
-    """Yield the distances that most rows moved up. The last quarter of a row is ignored: it may contain a
-    scroll bar.
+    """Yield the distances, in rows, that most rows moved up. Ignore the last quarter of each row, because it
+    may contain a scroll bar.
     """
     old_starts, new_starts = ([row[: len(row) * 3 // 4] for row in rows] for rows in (old, new))
     distances = Counter(

@@ -1,8 +1,8 @@
 """Writes the conversation to the terminal's own scrollback while the app runs.
 
-Without the alternate screen, the app covers the normal screen. At the start, the screen's content is
-scrolled up. Each completed turn is then inserted between that content and the app, so that the terminal's
-own scrolling, search and selection include the whole conversation, even after the app has ended.
+Without the alternate screen, the app covers the normal screen. At startup, the screen's content is scrolled
+up. Each completed turn is inserted between that content and the app. The terminal's own scrolling, search
+and selection then include the whole conversation, even after the app has ended.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class PrintableTranscript(Protocol):
 
     @property
     def is_attached(self) -> bool:
-        """Whether it is part of the app."""
+        """Whether the transcript is mounted in the app."""
         ...
 
     @property
@@ -64,7 +64,7 @@ class PrintRequested(Message):
 
 
 class NormalScreenFile:
-    """Terminal file that stays on the normal screen when the alternate one is requested."""
+    """Terminal file that ignores requests for the alternate screen and stays on the normal screen."""
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
@@ -141,6 +141,6 @@ def write_lines(lines: Sequence[str]) -> None:
 
 
 def _clear_sequence(rows: int) -> str:
-    # Row by row: when a whole screen is erased, tmux saves it, and the app would end up in its history.
+    # Row by row: tmux saves a screen that is erased as a whole, so the app would end up in its history.
     erase_rows = "".join(f"\x1b[{row};1H\x1b[2K" for row in range(1, rows + 1))
     return f"\x1b[0m{erase_rows}\x1b[H"

@@ -10,7 +10,7 @@ from rich.cells import get_character_cell_size
 from kimi_tui.tui.terminal.sgr import codes_for_blanks, transition_sequence
 
 CellStyle = tuple[str, str]
-"""SGR codes and the opening sequence of a link; both may be empty."""
+"""SGR codes and the opening sequence of a link. Both may be empty."""
 Cell = tuple[str, CellStyle]
 """A character with its combining characters, and its style. The right half of a wide character is empty."""
 
@@ -19,17 +19,17 @@ _UNKNOWN: Cell = (" ", PLAIN)
 _get_style = itemgetter(1)
 _LINK_END = "\x1b]8;;\x1b\\"
 _MIN_ERASE_CELLS = 12
-"""Shorter runs of blanks are written, because erasing doesn't move the cursor."""
+"""Minimum run of blanks to erase. Shorter runs are written, because erasing doesn't move the cursor."""
 _FIRST_WIDE = "\u2e80"
-"""Wide characters from here on have the same width in every terminal. The width of some earlier ones depends
-on the locale.
+"""First wide character from which on the width is the same in every terminal. The width of some earlier
+characters depends on the locale.
 """
 
 
 class SequenceWriter:
-    """Collects output. Its knowledge is valid until something else writes to the terminal.
+    """Collects output. Call `invalidate` after other output to the terminal.
 
-    `can_erase` tells whether the terminal erases with the background color. Long runs of blanks are then
+    `can_erase` is whether the terminal erases with the background color. If so, long runs of blanks are
     erased.
     """
 
@@ -45,7 +45,7 @@ class SequenceWriter:
         self._link = ""
 
     def drain(self) -> str:
-        """Return the collected output and remove it."""
+        """Return and clear the collected output."""
         output = "".join(self._output)
         self._output.clear()
         return output
@@ -57,14 +57,14 @@ class SequenceWriter:
             self._cursor = (y, x)
 
     def write(self, y: int, x: int, cells: Iterable[Cell | None], *, last: int) -> None:
-        """Write `cells` from column `x` of row `y`; `last` is the last column of the terminal."""
+        """Write `cells` from column `x` of row `y`. `last` is the last column of the terminal."""
         for style, characters in _group_runs(cells):
             text, width = "".join(characters), len(characters)
             self.move_to(y, x)
             is_blank = text.isspace()
             self._set_style(style, is_blank=is_blank)
             if width > 1 and len(characters[0]) > 1:
-                # The terminal may draw it narrower: blank the cells first.
+                # The terminal may draw the character narrower, so blank its cells first.
                 self._output.append(" " * width)
                 self._cursor = (y, x + width) if x + width <= last else None
                 self.move_to(y, x)
@@ -76,7 +76,7 @@ class SequenceWriter:
                 self._cursor = (y, x) if x <= last and _has_certain_width(text) else None
 
     def scroll(self, first: int, last: int, up: int, fill: CellStyle) -> bool:
-        """Move the rows `first` to `last` up by `up`, or down if it is negative.
+        """Move the rows `first` to `last` up by `up`, or down if `up` is negative.
 
         Return True if the exposed rows are blank with the style `fill`. Otherwise their content is unknown.
         """
@@ -143,7 +143,7 @@ def _cursor_sequence(start: tuple[int, int] | None, end: tuple[int, int]) -> str
 def can_erase_with_background() -> bool:
     """Return whether the terminal erases with the background color.
 
-    This is determined from its terminfo entry (`bce`, `ech`). False without an entry.
+    The source is the terminal's terminfo entry (`bce`, `ech`). False without an entry.
     """
     try:
         import curses  # not on every system

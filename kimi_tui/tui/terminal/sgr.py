@@ -17,7 +17,7 @@ _RESET_CODES = {
 _VISIBLE_ON_BLANKS = frozenset(("4", "7", "9", "21", "51", "52", "53"))
 """Attributes that are visible on blanks: lines, frames, and reversed colors."""
 _EXTENDED_COLOR_LENGTH = {"2": 5, "5": 3}
-"""Number of codes in a color, by its second code: red, green and blue, or an index."""
+"""Number of codes of an extended color by its second code: 2 for RGB, 5 for an index."""
 
 
 class _Style(NamedTuple):
@@ -28,8 +28,8 @@ class _Style(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def transition_sequence(old: str | None, new: str) -> str:
-    """Return the sequence that changes a terminal's style from the codes `old` to `new`. `old` is None if
-    unknown.
+    """Return the sequence that changes a terminal's style from the codes `old` to `new`. None means that the
+    old style is unknown.
     """
     if old == new:
         return ""
@@ -50,9 +50,9 @@ def transition_sequence(old: str | None, new: str) -> str:
 
 @lru_cache(maxsize=4096)
 def codes_for_blanks(old: str | None, new: str) -> str:
-    """Return codes that look like `new` on blanks and keep everything of `old` that isn't visible there.
+    """Return codes that look like `new` on blanks and keep the attributes of `old` that blanks don't show.
 
-    This saves changing the style back for the letters that follow.
+    This avoids changing the style back for the letters after the blanks.
     """
     if old is None or _parse_codes(new).attributes & _VISIBLE_ON_BLANKS:
         return new

@@ -10,20 +10,20 @@ from textual.widget import Widget
 
 
 def set_border_subtitle(widget: Widget, content: Content) -> None:
-    """Set the border's subtitle like `border_subtitle` does, but redraw only the lower border."""
+    """Set the widget's `border_subtitle`, but redraw only the lower border."""
     widget._border_subtitle = content
     left, top = widget.content_offset
     widget.refresh(Region(-left, widget.outer_size.height - 1 - top, widget.outer_size.width, 1))
 
 
 def invalidate_scrollbar(bar: ScrollBar) -> None:
-    """Make `bar` render again like `refresh` does, but without a redraw by the compositor."""
+    """Make `bar` render again, as with `refresh`, but without a redraw by the compositor."""
     bar._layout_cache.clear()
     bar._set_dirty()
 
 
 def remove_notifications(app: App[object], text: str) -> None:
-    """Remove the notifications with this text. They disappear with the next one that is shown."""
+    """Remove the notifications with this text. The screen is updated with the next notification."""
     for notification in [it for it in app._notifications if it.message == text]:
         app._unnotify(notification, refresh=False)
 
@@ -31,8 +31,8 @@ def remove_notifications(app: App[object], text: str) -> None:
 def resolve_component_styles(widget: Widget, name: str) -> StylesBase:
     """Return the styles of a component class of `widget`.
 
-    Textual resolves those of all COMPONENT_CLASSES of a widget on every change of focus or hover, which is
-    noticeably slow with dozens of classes.
+    On every change of focus or hover, Textual resolves the styles of all COMPONENT_CLASSES of a widget. With
+    dozens of classes, this is noticeably slow.
     """
     node = DOMNode(classes=name)
     node._attach(widget)

@@ -36,11 +36,10 @@ def suspend_app(app: App[Any]) -> Iterator[None]:
 
 
 def suspend_to_shell(app: App[Any]) -> None:
-    """Stop the process like ctrl+z stops other programs, and return to the shell. The shell's `fg` resumes
-    it.
+    """Stop the process and return to the shell, as ctrl+z does in other programs. `fg` resumes the app.
 
-    Like the terminal does, this stops the whole job, including the program that started this one.
-    Raises KimiTuiError if there is no shell that could resume it.
+    Stops the whole job, as the terminal would, including the program that started this one. Raises
+    KimiTuiError if there is no shell to resume the job.
     """
     driver = app._driver
     if driver is None or not driver.can_suspend or not _has_shell():
@@ -58,5 +57,5 @@ def _has_shell() -> bool:
 
 
 def is_suspended(app: App[Any]) -> bool:
-    """Return whether another program has the terminal. A ctrl+c is then meant for that program."""
+    """Return whether another program has the terminal. In that case, ctrl+c is for that program."""
     return id(app) in _suspended_apps

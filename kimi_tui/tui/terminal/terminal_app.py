@@ -34,7 +34,7 @@ class TerminalApp(App[None], inherit_bindings=False):
         self._is_inline = is_inline
         self._internal_error: Exception | None = None
         self._terminal_loop: asyncio.AbstractEventLoop | None = None
-        """Event loop of the app; None without a terminal."""
+        """Event loop of the app. None without a terminal."""
 
     # hooks for subclasses
 
@@ -42,7 +42,7 @@ class TerminalApp(App[None], inherit_bindings=False):
         """Handle that the terminal is gone. Called on the event loop."""
 
     def handle_internal_error(self) -> None:
-        """Save what would be lost. Called once, before the app ends because of an exception."""
+        """Save unsaved data. Called once, before the app ends because of an exception."""
 
     # frames
 
@@ -90,7 +90,7 @@ class TerminalApp(App[None], inherit_bindings=False):
     # focus and screens
 
     def _watch_app_focus(self, focus: bool) -> None:
-        """Remove the focus from the focused widget or restore it, so that only this widget is redrawn."""
+        """Remove or restore the focus of the focused widget. Redraw only this widget."""
         if not focus:
             self._last_focused_on_app_blur = self.screen.focused
             self.screen.set_focus(None)
@@ -99,7 +99,7 @@ class TerminalApp(App[None], inherit_bindings=False):
         if widget is not None and widget in self.screen.focus_chain and self.screen.focused is None:
             self.screen.set_focus(widget, scroll_visible=False, from_app_focus=True)
         else:
-            self.screen._update_auto_focus()  # a screen pushed while the terminal was blurred has no focus
+            self.screen._update_auto_focus()  # pushed without the terminal's focus
 
     async def replace_screen(self, old: Screen[None], new: Screen[None]) -> None:
         """Replace the current screen `old`, which may be the default screen."""

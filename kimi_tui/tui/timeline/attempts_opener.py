@@ -13,11 +13,11 @@ class AttemptsOpener:
         self._planner = planner
 
     async def compare(self) -> None:
-        """Let the user compare the attempts, adopt changes of them, and start others."""
+        """Let the user compare the attempts, adopt their changes, and start more attempts."""
         await self._dialogs.compare_attempts(is_starting=False, planner=self._planner)
 
     async def start(self, node: TimelineNode) -> None:
-        """Let the user start attempts from a checkpoint, then show them."""
+        """Let the user start attempts from a checkpoint, then show the attempts."""
         command = await self._dialogs.choose_attempts(node)
         if command is not None:
             self._dialogs.ask(command)

@@ -27,7 +27,7 @@ class ReviewRequested:
 
 
 class ChangesDialog(FilesDialog[str | ReviewRequested | None]):
-    """Shows a comparison once it arrives. Returns the path of a file to restore, ReviewRequested, or None."""
+    """Shows a comparison once it arrives. Returns a file's path to restore, ReviewRequested, or None."""
 
     BINDINGS = bindings(CHANGES_KEYS)
 
@@ -57,7 +57,7 @@ class ChangesDialog(FilesDialog[str | ReviewRequested | None]):
         self._queries.ask(Compare(self._before, self._after))
 
     def show_reply(self, reply: Reply) -> None:
-        """Show the differences, or where the patch was written."""
+        """Show the differences, or the path of the written patch."""
         match reply:
             case Comparison():
                 self._show_comparison(reply)
@@ -70,7 +70,7 @@ class ChangesDialog(FilesDialog[str | ReviewRequested | None]):
                 pass
 
     def show_detail(self, row: FileListRow | None) -> None:
-        """Show the details of a row, and request its diff if it is missing."""
+        """Show the details of a row. Request its diff if the diff is missing."""
         super().show_detail(row)
         if isinstance(row, FileRow) and row.path in self._missing:
             self._missing.remove(row.path)

@@ -19,7 +19,7 @@ _BINDINGS: dict[ConflictChoice, str] = {
 def choice_lines(
     plan: RevertPlan, path: str, chosen: ConflictChoice | None, key_labels: KeyLabels
 ) -> list[ChoiceLine]:
-    """Return the lines for the choices of a file; none if it has no choices."""
+    """Return the lines for the choices of a file. Empty for a file without choices."""
     offered = {it.choice: it for file in plan.files if file.path == path for it in file.choices}
     return [
         ChoiceLine(

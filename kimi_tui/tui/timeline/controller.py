@@ -1,4 +1,4 @@
-"""Controller of the timeline: runs what the user requests in the pane or with a command."""
+"""Controller of the timeline: runs the user's requests from the pane and from commands."""
 
 from collections.abc import Coroutine, Sequence
 from typing import Any, Literal, assert_never
@@ -55,7 +55,7 @@ from kimi_tui.wire.why import LineReason
 
 
 class TimelineController:
-    """Shows the pane, and opens the dialogs that the user requests there or with a command."""
+    """Shows the pane, and opens the dialogs that the user requests in the pane or with a command."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class TimelineController:
             self.hide()
             return
         self._is_shown = True
-        self._loader.load_newest()  # first, so that the response arrives while the pane is being mounted
+        self._loader.load_newest()  # first, so that the reply arrives while the pane is being mounted
         if self._pane is not None:
             await self._place.show_timeline(self._pane)
         else:
@@ -127,13 +127,13 @@ class TimelineController:
             self._place.return_focus()
 
     def preview(self, node: TimelineNode | None) -> None:
-        """Scroll the conversation to a checkpoint; None is the current state."""
+        """Scroll the conversation to a checkpoint. None is the current state."""
         self._place.preview_checkpoint(node.id if node is not None else None)
 
     # from the engine
 
     def consume(self, batch: MessageBatch) -> None:
-        """Handle the messages for the timeline. What a dialog shows is dropped from the conversation."""
+        """Handle the messages for the timeline. Drop replies shown in a dialog from the conversation."""
         for message in batch.timeline:
             match message:
                 case Timeline():
@@ -244,7 +244,7 @@ class TimelineController:
         return [tree.nodes[uid] for turn in tree.current_branch.turns for uid in (turn.head, *turn.steps)]
 
     def show_number(self, number: int) -> None:
-        """Show the pane with the checkpoint of this number highlighted."""
+        """Show the pane and highlight the checkpoint with this number."""
         self._start(self._show_number(number))
 
     async def _show_number(self, number: int) -> None:
@@ -259,8 +259,9 @@ class TimelineController:
     def revert_to_number(
         self, number: int | None, *, scope: RevertScope = "both", note: str = "", only: str = ""
     ) -> None:
-        """Show the plan of a revert to the checkpoint with this number, by default the last prompt, and run
-        it if the user confirms. With `only`, restore only this file.
+        """Show the plan of a revert to a checkpoint, by default the last prompt. Run it if the user confirms.
+
+        With `only`, restore only that file.
         """
         if not self._is_read_only():
             self._start(self._revert_to_number(number, scope, note, only))
@@ -356,7 +357,7 @@ class TimelineController:
         self._start(self._reviews.open(before, after))
 
     def open_attempts(self, adopted: Sequence[int] = ()) -> None:
-        """Let the user compare the attempts and adopt changes of them.
+        """Let the user compare the attempts and adopt their changes.
 
         With `adopted`, show the plan that adopts these attempts, and run it if the user confirms.
         """
@@ -401,7 +402,7 @@ class TimelineController:
         self._screen.run_worker(work, group="timeline")
 
     def _is_read_only(self) -> bool:
-        """Return whether the session is read-only; if it is, notify the user."""
+        """Return whether the session is read-only. In that case, notify the user."""
         if self._host.state.read_only:
             self._host.notify(tr("This session is read-only. Use /write to continue it."), severity="warning")
         return self._host.state.read_only

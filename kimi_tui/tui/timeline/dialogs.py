@@ -1,4 +1,4 @@
-"""Dialogs of the timeline, which return what the user decides."""
+"""Opener of the dialogs of the timeline. Returns the user's decisions."""
 
 from typing import Any, TypeVar, assert_never
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class TimelineDialogs:
-    """Shows one dialog at a time, passes it the engine's replies, and returns what the user decides.
+    """Shows one dialog at a time, passes the engine's replies to it, and returns the user's decision.
 
     The coroutines wait for the user, so they must run in a worker.
     """
@@ -55,11 +55,11 @@ class TimelineDialogs:
         self._wire = wire
         self._key_labels = key_labels
         self._dialog: QueryDialog[Any] | None = None
-        """The open dialog, which may cover another one."""
+        """The open dialog. It may cover another dialog."""
         self._pending_replies = 0
         """Number of requested replies that haven't arrived yet."""
         self._pending_starts = 0
-        """Number of them that are lists of attempts, which also arrive without a query."""
+        """Number of pending replies that are lists of attempts. Such lists also arrive without a query."""
 
     async def confirm(self, proposal: RevertProposal) -> RevertCommand | None:
         """Show the plan of a proposal. Return the command that the user confirms."""
@@ -70,8 +70,8 @@ class TimelineDialogs:
     async def compare(
         self, before: TimelineNode, after: TimelineNode | None
     ) -> RevertProposal | ReviewRequested | None:
-        """Show how the files differ between two checkpoints. Return the file that the user wants to restore,
-        or that they want to review the changes.
+        """Show how the files differ between two checkpoints. Return a proposal to restore the chosen file,
+        ReviewRequested, or None.
 
         Without `after`, compare with the current files.
         """
@@ -98,9 +98,9 @@ class TimelineDialogs:
         await self._show(screen)
 
     async def compare_attempts(self, *, is_starting: bool, planner: RevertPlanner) -> None:
-        """Let the user compare the attempts and adopt changes of them.
+        """Let the user compare the attempts and adopt their changes.
 
-        `is_starting`: attempts were just started, and aren't listed yet.
+        `is_starting`: attempts were just started and aren't listed yet.
         """
         from kimi_tui.tui.attempts.attempts_dialog import AttemptsDialog
 
@@ -115,7 +115,7 @@ class TimelineDialogs:
         )
 
     async def choose_attempts(self, node: TimelineNode) -> StartAttempts | None:
-        """Let the user choose which attempts to start from a checkpoint; return None if they cancel."""
+        """Let the user choose the attempts to start from a checkpoint. Return None if they cancel."""
         from kimi_tui.tui.attempts.start_attempts_dialog import StartAttemptsDialog
 
         session = self._host.state.session
@@ -125,7 +125,7 @@ class TimelineDialogs:
         return await self._screen.app.push_screen_wait(dialog)
 
     async def view_branch(self, branch: TimelineBranch, title: str) -> RevertProposal | None:
-        """Show the messages of a branch. Return the switch to it if the user requests that."""
+        """Show the messages of a branch. If the user wants to switch to the branch, return a proposal."""
         should_switch = await self._show(
             BranchDialog(
                 branch,
@@ -146,13 +146,13 @@ class TimelineDialogs:
     # queries and replies
 
     def ask(self, query: Query) -> None:
-        """Send a query. The open dialog is passed the reply, which doesn't name its query."""
+        """Send a query. The open dialog gets the reply. Replies don't identify their query."""
         self._pending_replies += 1
         self._pending_starts += isinstance(query, StartAttempts)
         self._wire.command(query)
 
     def deliver(self, message: Reply | Notification) -> bool:
-        """Handle `message`; return False if no dialog requested it.
+        """Handle `message`. Return False if no dialog requested it.
 
         A reply that arrives after its dialog was closed is dropped. A `PatchWritten` is shown in the dialog
         and also returned as unhandled, so that the conversation reports it too.
@@ -185,7 +185,7 @@ class TimelineDialogs:
         return not isinstance(message, PatchWritten)
 
     def show_attempts(self, attempts: AttemptList) -> bool:
-        """Update the attempts; return whether the open dialog shows them."""
+        """Update the attempts. Return whether the open dialog shows them."""
         if self._pending_starts:
             self._pending_starts -= 1
             self._pending_replies -= 1

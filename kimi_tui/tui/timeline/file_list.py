@@ -69,7 +69,7 @@ _AFTER_REVERT: dict[PlannedAction, str] = {
         "You edited this file since then, and the edits conflict. It isn't changed unless you select it."
     ),
 }
-"""Descriptions for undo, redo and switch plans, in which a revert rather than the agent changed the files."""
+"""Descriptions for undo, redo and switch plans. Their files were changed by a revert, not by the agent."""
 _ADOPTION: dict[PlannedAction, tuple[str, str]] = {
     "restore": (tr_lazy("change"), tr_lazy("The attempt changed this file.")),
     "delete": (tr_lazy("delete"), tr_lazy("The attempt deleted this file.")),
@@ -104,9 +104,9 @@ class FileRow:
 
     path: str
     renamed_to: str = ""
-    """The path that it gets, if it is renamed."""
+    """New path of a file that is renamed."""
     label: str
-    """What happens to the file, as an English word to be translated."""
+    """Planned action on the file, as an English word for translation."""
     style: str
     added: int = 0
     removed: int = 0
@@ -114,9 +114,9 @@ class FileRow:
     hunks: tuple[DiffBlock, ...] = ()
     """The changed lines, if the file is too long for a diff."""
     no_diff: str = ""
-    """Why there is no diff."""
+    """Reason for a missing diff. Empty if the file has a diff."""
     description: str = ""
-    """What happens to the file, as a sentence."""
+    """Sentence about the planned action on the file."""
     note: str = ""
     is_selectable: bool = False
     is_partial: bool = False
@@ -124,7 +124,7 @@ class FileRow:
 
     @property
     def names(self) -> str:
-        """The path, and the one that it gets, if it is renamed."""
+        """The path. For a renamed file, also the new path."""
         return f"{self.path} → {self.renamed_to}" if self.renamed_to else self.path
 
 
@@ -135,7 +135,7 @@ class NoteRow:
     text: str
     style: str = ""
     full: str = ""
-    """The text to show when the row is highlighted; empty for a heading."""
+    """Text to show when the row is highlighted. Empty for a heading."""
     is_command: bool = False
 
 
@@ -143,7 +143,7 @@ FileListRow = FileRow | NoteRow
 
 
 def plan_row(file: PlannedFile, reason: RevertReason) -> FileRow:
-    """Return the row of a file in a plan whose reason is `reason`."""
+    """Return the row of a file in a plan with the reason `reason`."""
     label, style, description = _ACTION_LABELS[file.action]
     if reason in ("undo", "redo", "switch"):
         description = _AFTER_REVERT.get(file.action, description)
@@ -185,7 +185,7 @@ def _author_label(file: PlannedFile | ComparedFile) -> str:
 
 
 def chosen_plan_row(file: PlannedFile, reason: RevertReason, selection: PlanSelection) -> FileRow:
-    """Return the row of a file in a plan as the user has selected it."""
+    """Return the row of a file in a plan, with the user's selection."""
     row = plan_row(file, reason)
     added, removed = selection.count_lines(file.path)
     row = replace(
@@ -253,7 +253,7 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def highlighted_path(self) -> str | None:
-        """The path of the highlighted file; None if another row is highlighted."""
+        """The path of the highlighted file. None if the highlighted row isn't a file."""
         row = self.highlighted_row
         return row.path if isinstance(row, FileRow) else None
 
@@ -274,7 +274,7 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
         return next((row for row in self._rows if isinstance(row, FileRow) and row.path == path), None)
 
     def replace_row(self, row: FileRow, *, is_selected: bool) -> None:
-        """Replace the row of the same path."""
+        """Replace the row with the same path."""
         self._rows = tuple(
             row if isinstance(it, FileRow) and it.path == row.path else it for it in self._rows
         )
@@ -287,7 +287,7 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
         return bool(self._rows)
 
     def highlight_path(self, path: str) -> None:
-        """Highlight the row of a file; without one, the first row."""
+        """Highlight the row of a file. If the list doesn't contain the file, highlight the first row."""
         index = next(
             (at for at, row in enumerate(self._rows) if isinstance(row, FileRow) and row.path == path), 0
         )
@@ -343,7 +343,7 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.SelectionChanged())
 
     def on_click(self, event: events.Click) -> None:
-        """Highlight the clicked row; a click on its check box or a double click also toggles it."""
+        """Highlight the clicked row. A click on its check box, or a double click, also toggles the file."""
         event.stop()
         index = event.y + round(self.scroll_offset.y)
         if index < len(self._rows):

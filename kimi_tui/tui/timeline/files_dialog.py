@@ -30,7 +30,7 @@ _COMMANDS_HEADING = tr_lazy("Commands that ran since then (not reverted):")
 
 
 class FilesDialog(QueryDialog[T]):
-    """Base class of the plan dialog and the changes dialog."""
+    """Base class of the plan, changes and attempts dialogs."""
 
     BINDINGS = bindings(FILES_KEYS)
     AUTO_FOCUS = "FileList"
@@ -74,7 +74,7 @@ class FilesDialog(QueryDialog[T]):
         return [KeyHint(self.key_labels.first_key("files.close"), tr("close"), "close"), *self.list_hints()]
 
     def list_hints(self) -> list[KeyHint]:
-        """Return the key hints for the list of files; none if it is empty."""
+        """Return the key hints for the list of files. Empty for an empty list."""
         if not self.files.has_rows:
             return []
         return [
@@ -141,7 +141,7 @@ class FilesDialog(QueryDialog[T]):
 
 
 def command_rows(commands: Sequence[str]) -> list[FileListRow]:
-    """Return rows for the commands that ran since then, to show below the files."""
+    """Return rows for the commands that ran since the checkpoint, to show below the files."""
     if not commands:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Incremental filter of checkpoints, newest first. It works in slices because rendering labels is slow."""
+"""Incremental filter of checkpoints, newest first. Works in slices, because rendering labels is slow."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ _MIN_SLICE = 64
 
 
 class SearchTextCache:
-    """Cache of the lower-case text that is searched for each checkpoint."""
+    """Cache of the searchable text of each checkpoint, in lower case."""
 
     def __init__(self) -> None:
         self._entries: dict[str, tuple[TimelineNode, str]] = {}
@@ -31,7 +31,7 @@ class IncrementalFilter:
     """A search that runs one slice at a time."""
 
     def __init__(self, nodes: Iterable[TimelineNode], query: str, texts: SearchTextCache) -> None:
-        """`nodes` are in order of age, oldest first."""
+        """`nodes` are sorted by age, oldest first."""
         self._remaining: Iterator[TimelineNode] = reversed(list(nodes))
         self._query = query
         self._texts = texts
@@ -40,7 +40,7 @@ class IncrementalFilter:
     def search_slice(self) -> list[str]:
         """Search one slice and return the uids of the matches, oldest first.
 
-        They are older than all matches returned before.
+        Each call returns older matches than the calls before.
         """
         uids: list[str] = []
         deadline = time.monotonic() + SLICE_S

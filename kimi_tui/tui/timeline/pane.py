@@ -30,7 +30,7 @@ _MAX_DETAIL_ROWS = 6
 
 
 class TimelinePane(Vertical):
-    """The pane. It passes `handler` what involves the engine or the conversation."""
+    """The pane. Requests that involve the engine or the conversation go to `handler`."""
 
     DEFAULT_CSS = """
     TimelinePane { height: 1fr; }
@@ -57,9 +57,9 @@ class TimelinePane(Vertical):
         self._hints = PaneHints(key_labels, host=host)
         self._details = Content()
         self._field: Input | None = None
-        """The input line; None while it is closed."""
+        """The input line. None while it is closed."""
         self._named_node: TimelineNode | None = None
-        """The checkpoint whose name the user is typing; None while they type a filter."""
+        """The checkpoint that the user is naming. None while the input line is a filter."""
 
     def compose(self) -> ComposeResult:
         """Yield the tree, the details and the key hints."""
@@ -111,7 +111,7 @@ class TimelinePane(Vertical):
 
     @property
     def _hint_lines(self) -> int:
-        """Maximum number of hint lines: few in a low pane, more if the tree leaves lines free."""
+        """Maximum number of hint lines. Fewer in a low pane, more if the tree is short."""
         height = self.size.height
         minimum = 1 if height < _MEDIUM_ROWS else 4 if self._is_tall else 2
         free = height - 1 - len(self.view.rows.all) - (_MAX_DETAIL_ROWS if self._is_tall else 1)

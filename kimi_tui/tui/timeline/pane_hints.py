@@ -10,11 +10,11 @@ from kimi_tui.tui.timeline.view import TimelineView
 from kimi_tui.tui.widgets.key_hints import KeyHint
 
 InputMode = Literal["filter", "name"]
-"""What the user is typing in the pane."""
+"""Kind of text that the user is typing in the pane."""
 
 
 class PaneHints:
-    """Builds the key hints, whose actions are those of the timeline pane."""
+    """Builds the key hints, with actions of the timeline pane."""
 
     def __init__(self, key_labels: KeyLabels, *, host: CommandHost) -> None:
         self._key_labels = key_labels

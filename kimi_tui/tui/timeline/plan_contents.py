@@ -1,4 +1,4 @@
-"""Files of a plan whose hunks arrive later, and the decisions about them."""
+"""Requests for missing hunks of a plan's files, and decisions that need these hunks."""
 
 from kimi_tui.tui.timeline.plan_selection import PlanSelection
 from kimi_tui.tui.timeline.query_dialog import TimelineQueries
@@ -7,7 +7,7 @@ from kimi_tui.wire.timeline import FileChoice, PlannedFile, RevertPlan
 
 
 class PlanContents:
-    """Requests the hunks of the files of one plan, and applies decisions as soon as they are known."""
+    """Requests the hunks of a plan's files, and applies decisions as soon as the hunks arrive."""
 
     def __init__(
         self,
@@ -32,13 +32,13 @@ class PlanContents:
         return not self._undecided
 
     def request(self, file: PlannedFile) -> None:
-        """Request the hunks of a file if they are missing."""
+        """Request the hunks of a file if the hunks are missing."""
         if file.is_on_request and self._plan_id and file.path not in self._requested:
             self._requested.add(file.path)
             self._queries.ask(ReadPlannedFile(self._plan_id, file.path))
 
     def apply_decision(self, file: PlannedFile) -> None:
-        """Apply the decision about a file; if it needs hunks that are missing, request them."""
+        """Apply the decision about a file. If the decision needs missing hunks, request them first."""
         decision = self._undecided.get(file.path)
         if decision is None:
             return

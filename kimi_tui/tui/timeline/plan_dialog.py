@@ -1,4 +1,4 @@
-"""Plan dialog: previews what a revert would do and asks for confirmation."""
+"""Plan dialog: shows the plan of a revert and asks for confirmation."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ _SCOPE_NOTES: dict[RevertScope, str] = {
 
 
 class PlanDialog(FilesDialog[RevertCommand | None]):
-    """Shows the plan of a proposal once it arrives. Returns the command to run; None if canceled."""
+    """Shows the plan of a proposal once it arrives. Returns the command to run, or None if canceled."""
 
     BINDINGS = bindings(PLAN_KEYS)
 
@@ -62,7 +62,7 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         self._proposal = proposal
         self._scope = proposal.scope
         self._plans: dict[bool, RevertPlan] = {}
-        """The latest plans by whether they are for a single turn."""
+        """The latest plans. The key is whether the plan is for a single turn."""
         self._shown_plan: RevertPlan | None = None
         self._selection = PlanSelection((), ())
         self._contents: PlanContents | None = None
@@ -155,7 +155,7 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         self._show_plan_summary()
 
     def _show_selection(self, path: str) -> None:
-        """Show the selected parts of a file, in its row and in its details if it is highlighted."""
+        """Show the selected parts of a file in its row and, if the row is highlighted, in the details."""
         plan = self._shown_plan
         file = next((it for it in plan.files if it.path == path), None) if plan is not None else None
         if plan is None or file is None:
@@ -228,7 +228,7 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
 
     def _show_hunks(self, row: FileRow, *, keeps_position: bool = False) -> None:
         hunks, choice = self._selection.hunks_of(row.path), self._selection.choice_of(row.path)
-        if self._shown_plan is None or (choice is None and len(hunks) < 2):  # the file's tick is enough
+        if self._shown_plan is None or (choice is None and len(hunks) < 2):  # the file's check box is enough
             self._hunk_view.show_only(FileDetail(row))
             return
         file = FileHunks(
@@ -265,7 +265,7 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         self.files.focus()
 
     def on_descendant_focus(self) -> None:
-        """Give the hunks more room while they have the focus."""
+        """Enlarge the hunks while they have the focus."""
         self.set_class(self._hunk_view.has_focus, "-in-hunks")
         self.show_hints()
 
@@ -390,17 +390,17 @@ def _hunk_hints(key_labels: KeyLabels, action_label: str) -> list[KeyHint]:
 
 
 def _is_unrelated(file: PlannedFile) -> bool:
-    """Return whether the agent didn't change a file. A checkout by the user can change hundreds of them."""
+    """Return whether the agent didn't change a file. A user's checkout can change hundreds of such files."""
     return file.action in ("keep", "not covered")
 
 
 def _suggested_paths(plan: RevertPlan) -> set[str]:
-    """Return the files that are changed by default."""
+    """Return the paths of the files that are selected by default."""
     return {file.path for file in plan.files if file.ticked and file.action != "not covered"}
 
 
 def _initial_selection(proposal: RevertProposal, plan: RevertPlan) -> set[str]:
-    """Return the files that are selected first."""
+    """Return the paths of the initially selected files."""
     if proposal.decisions:
         return {it.path for it in proposal.decisions} & {file.path for file in plan.files}
     if proposal.only_path is None:
@@ -411,7 +411,7 @@ def _initial_selection(proposal: RevertProposal, plan: RevertPlan) -> set[str]:
 
 
 def _scope_hints(key_labels: KeyLabels, proposal: RevertProposal, selected: RevertScope) -> list[KeyHint]:
-    """Return the hints that select what to revert."""
+    """Return the hints that select the scope of the revert."""
     return [
         KeyHint(
             f"{'●' if scope == selected else '○'} {key_labels.first_key(f'plan.{scope}')}",

@@ -6,23 +6,23 @@ from kimi_tui.wire.timeline import ConflictChoice, FileChoice, PlannedChoice, Pl
 
 
 class PlanSelection:
-    """The selection in one plan, which begins with `paths`."""
+    """The selection in one plan. `paths` are the initially selected files."""
 
     def __init__(self, files: Sequence[PlannedFile], paths: Collection[str]) -> None:
         self._files = {file.path: file for file in files}
         self.paths = set(paths)
-        """The files that are changed."""
+        """Paths of the selected files."""
         self._choices: dict[str, ConflictChoice] = {}
-        """The choices other than `mine` for files that have choices, also while they aren't selected."""
+        """The choices other than `mine`, by path. Kept while a file isn't selected."""
         self._excluded: dict[str, set[str]] = {}
         """The hunks of selected files that are excluded, by path."""
 
     def replace_file(self, file: PlannedFile) -> None:
-        """Replace a file by the same one with its hunks."""
+        """Replace a file by the same file with hunks."""
         self._files[file.path] = file
 
     def decide(self, decision: FileChoice) -> None:
-        """Select a file as decided. Hunks that it doesn't have are ignored."""
+        """Select a file according to `decision`. Unknown hunks are ignored."""
         self.paths.add(decision.path)
         if decision.choice is not None:
             self.choose(decision.path, decision.choice)
@@ -31,14 +31,14 @@ class PlanSelection:
             self.toggle_hunks(decision.path, self.included(decision.path) - (ids & {*decision.hunks}))
 
     def choice_of(self, path: str) -> ConflictChoice | None:
-        """Return the choice for a file; None if it has none."""
+        """Return the choice for a file. None for a file without choices."""
         file = self._files.get(path)
         if file is None or not file.choices:
             return None
         return self._choices.get(path, _ticked_choice(file)) if path in self.paths else "mine"
 
     def choose(self, path: str, choice: ConflictChoice) -> None:
-        """Choose what happens to a file. A choice that it doesn't have is ignored."""
+        """Set the choice for a file. A choice that the file doesn't have is ignored."""
         if choice not in [it.choice for it in self._files[path].choices]:
             return
         self._excluded.pop(path, None)
@@ -49,13 +49,13 @@ class PlanSelection:
             self.paths.add(path)
 
     def set_paths(self, paths: Collection[str]) -> None:
-        """Select these files; those that weren't selected with all their hunks."""
+        """Select these files. Newly selected files include all hunks."""
         for path in set(paths) ^ self.paths:
             self._excluded.pop(path, None)
         self.paths = set(paths)
 
     def hunks_of(self, path: str) -> tuple[PlannedHunk, ...]:
-        """Return the hunks of a file's change as chosen, also if the file isn't selected."""
+        """Return the hunks of a file for its choice, even if the file isn't selected."""
         file = self._files[path]
         return planned.hunks if (planned := self._planned(file)) is not None else file.hunks
 
@@ -80,7 +80,7 @@ class PlanSelection:
         return path in self.paths and bool(self._excluded.get(path))
 
     def count_lines(self, path: str) -> tuple[int, int]:
-        """Return the number of lines that are added to a file, and of those that are removed."""
+        """Return the numbers of lines that the plan adds to a file and removes from it."""
         file = self._files[path]
         if self.is_partial(path):
             included = self.included(path)
@@ -92,7 +92,7 @@ class PlanSelection:
         return planned.added, planned.removed
 
     def planned_choice(self, path: str) -> PlannedChoice | None:
-        """Return the choice that applies, or would if the file were selected; None if it has no choices."""
+        """Return the choice that applies if the file is selected. None for a file without choices."""
         return self._planned(self._files[path])
 
     def decisions(self) -> tuple[FileChoice, ...]:
@@ -119,7 +119,7 @@ class PlanSelection:
 
 
 def _ticked_choice(file: PlannedFile) -> ConflictChoice | None:
-    """Return the choice that selecting a file stands for."""
+    """Return the choice that selecting a file makes."""
     if not file.choices:
         return None
     return "merge" if file.choice == "merge" else "checkpoint"

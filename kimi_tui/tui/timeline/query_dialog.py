@@ -56,7 +56,7 @@ class TimelineQueries(Protocol):
     """Sends queries to the engine."""
 
     def ask(self, query: Query) -> None:
-        """Send a query. The open dialog is passed the reply."""
+        """Send a query. The open dialog gets the reply."""
         ...
 
 
@@ -70,7 +70,7 @@ class QueryDialog(ModalScreen[T], Generic[T]):
         self.key_labels = key_labels
 
     def show_reply(self, reply: Reply) -> None:
-        """Show the reply to a query. One to the query of an earlier dialog is ignored."""
+        """Show the reply to a query. Ignore replies to queries of earlier dialogs."""
         raise NotImplementedError
 
     def show_problem(self, text: str) -> None:
@@ -78,11 +78,11 @@ class QueryDialog(ModalScreen[T], Generic[T]):
         raise NotImplementedError
 
     def handle_turn_change(self) -> None:
-        """Update what depends on whether a turn is running."""
+        """Update the parts that depend on whether a turn is running."""
 
     def handle_revert(self) -> None:
-        """Update what depends on the files after a revert."""
+        """Update the parts that depend on the files, after a revert."""
 
     def show_attempts(self, attempts: AttemptList) -> bool:
-        """Update the attempts; return whether the dialog shows them."""
+        """Update the attempts. Return whether the dialog shows them."""
         return False

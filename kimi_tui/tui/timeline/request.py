@@ -1,4 +1,4 @@
-"""What the user requests in the timeline pane."""
+"""Requests of the user in the timeline pane."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -24,20 +24,20 @@ TimelineAction = Literal[
     "name",
     "leave",
 ]
-"""What the user can request for the highlighted row."""
+"""Actions for the highlighted row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineRequest:
-    """An action, and the highlighted row that it is for."""
+    """An action, and the highlighted row that it applies to."""
 
     action: TimelineAction
     row_kind: RowKind | None
-    """None for the row of the current state."""
+    """Kind of the row. None for the row of the current state."""
     node: TimelineNode | None
-    """The checkpoint of the row; None for the current state and the start of the session."""
+    """The checkpoint of the row. None for the current state and the start of the session."""
     branch: TimelineBranch | None
-    """The branch that contains the checkpoint; None for the current branch."""
+    """The branch that contains the checkpoint. None for the current branch."""
     other_node: TimelineNode | None = None
     """For "compare", the later checkpoint."""
     name: str = ""
@@ -45,7 +45,7 @@ class TimelineRequest:
 
 
 class TimelineRequestHandler(Protocol):
-    """Handles what the user does in the timeline pane."""
+    """Handler of the user's requests in the timeline pane."""
 
     def handle_request(self, request: TimelineRequest) -> None:
         """Run an action."""
@@ -56,5 +56,5 @@ class TimelineRequestHandler(Protocol):
         ...
 
     def preview(self, node: TimelineNode | None) -> None:
-        """Scroll the conversation to the highlighted checkpoint; None is the current state."""
+        """Scroll the conversation to the highlighted checkpoint. None is the current state."""
         ...

@@ -20,12 +20,12 @@ class AttemptSelection:
 
     numbers: tuple[int, ...]
     files: tuple[AttemptFiles, ...] = ()
-    """Of these attempts, only these files."""
+    """The files to adopt. Empty: all files of the attempts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevertProposal:
-    """What to revert to, and how the plan dialog presents it."""
+    """Target of a revert, and its presentation in the plan dialog."""
 
     target: TimelineNode | TimelineBranch | AttemptSelection | Literal["undo", "redo"]
     title: str
@@ -34,21 +34,21 @@ class RevertProposal:
     scopes: tuple[RevertScope, ...] = ("both",)
     """The scopes that the user can select."""
     scope: RevertScope = "both"
-    """The scope that is selected first."""
+    """The initially selected scope."""
     only_path: str | None = None
-    """The file that is selected first; None for those that the plan suggests."""
+    """The only initially selected file. None: the files that the plan suggests."""
     decisions: tuple[FileChoice, ...] = ()
-    """The files and hunks that are selected first; empty for those that the plan suggests."""
+    """The initially selected files and hunks. Empty: the selection that the plan suggests."""
     can_add_note: bool = False
     """Whether the user can add a note for the model."""
     writes_note: bool = False
-    """Whether the user starts by writing the note."""
+    """Whether the dialog opens with the focus in the note field."""
     note: str = ""
-    """The note that the user has written already."""
+    """Initial text of the note."""
     to: int | None = None
-    """The checkpoint before which a branch is restored; None for all of it."""
+    """Checkpoint of a branch. The branch is restored up to just before it. None: the whole branch."""
     can_be_redone: bool = False
-    """Whether redoing, instead of undoing, reverses it."""
+    """Whether /redo, instead of /undo, reverses the command."""
 
     def plan_query(self, scope: RevertScope) -> PlanRevert | PlanSwitch | PlanAdoption:
         """Return the query for the plan of a scope."""
@@ -73,7 +73,7 @@ class RevertProposal:
     ) -> RevertCommand:
         """Return the command that runs the plan.
 
-        `paths` are the files to change; None for those that the plan suggests. `choices` are decisions about
+        `paths` are the files to change. None: the files that the plan suggests. `choices` are decisions about
         single files.
         """
         match self.target:
@@ -147,7 +147,7 @@ def propose_hunks(node: TimelineNode, decisions: tuple[FileChoice, ...]) -> Reve
 
 
 def propose_adoption(selection: AttemptSelection) -> RevertProposal:
-    """Propose to make changes of attempts to the files."""
+    """Propose to adopt changes of attempts."""
     names = ", ".join(map(str, selection.numbers))
     return RevertProposal(
         target=selection,
@@ -159,7 +159,7 @@ def propose_adoption(selection: AttemptSelection) -> RevertProposal:
 
 
 def propose_undo(tree: TimelineTree) -> RevertProposal | None:
-    """Propose to undo the last revert; None if no revert can be undone."""
+    """Propose to undo the last revert. Return None if no revert can be undone."""
     target = revert_target_label(tree.undo)
     if not target:
         return None
@@ -168,14 +168,14 @@ def propose_undo(tree: TimelineTree) -> RevertProposal | None:
 
 
 def propose_redo(tree: TimelineTree) -> RevertProposal | None:
-    """Propose to redo the last undone revert; None if no revert can be redone."""
+    """Propose to redo the last undone revert. Return None if no revert can be redone."""
     if not revert_target_label(tree.redo):
         return None
     return RevertProposal(target="redo", title=tr("Redo the last undone revert"), action_label=tr("redo"))
 
 
 def propose_switch(branch: TimelineBranch, title: str, *, to: int | None = None) -> RevertProposal:
-    """Propose to switch to a branch, restored up to just before the checkpoint `to` if it is given."""
+    """Propose to switch to a branch. With `to`, restore it up to just before that checkpoint."""
     return RevertProposal(
         target=branch,
         to=to,

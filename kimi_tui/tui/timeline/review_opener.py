@@ -8,7 +8,7 @@ from kimi_tui.tui.timeline.tree_loader import TreeLoader
 
 
 class ReviewOpener:
-    """Opens the review of two checkpoints, or of one and the current files."""
+    """Opens the review of the changes between two checkpoints, or a checkpoint and the current files."""
 
     def __init__(
         self, *, loader: TreeLoader, dialogs: TimelineDialogs, host: CommandHost, planner: RevertPlanner
@@ -31,7 +31,7 @@ class ReviewOpener:
 
 
 def notify_missing_checkpoint(host: CommandHost, number: int | None) -> None:
-    """Notify the user that a checkpoint doesn't exist; None is that of the last prompt."""
+    """Notify the user that a checkpoint doesn't exist. None stands for the last prompt's checkpoint."""
     host.notify(
         tr("Checkpoint {number} doesn't exist. Open the timeline to see all checkpoints.", number=number)
         if number is not None

@@ -1,4 +1,4 @@
-"""Rendering of timeline rows and of the details of the highlighted one."""
+"""Rendering of timeline rows and of the details of the highlighted row."""
 
 import time
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from kimi_tui.wire.checks import CheckState, StepCheck
 from kimi_tui.wire.timeline import CheckpointKind, RevertReason, TimelineBranch, TimelineNode
 
 _MAX_LANES = 8
-"""Deepest nesting level of branches that is indented."""
+"""Maximum number of indentation levels of branches."""
 _LANE = "$secondary"
 _FAINT = "$foreground 50%"
 _SIGNS: dict[CheckpointKind, tuple[str, str]] = {
@@ -42,14 +42,14 @@ _LEAVE_REASONS: dict[RevertReason, str] = {
     "clear": tr_lazy("cleared"),
 }
 _AGE_FROM_CELLS, _FILES_FROM_CELLS, _TOKENS_FROM_CELLS = 30, 46, 56
-"""Minimum width of a row, in cells, for each of these columns."""
+"""Minimum width of a row, in cells, to show the column."""
 _MAX_HEADING_CELLS = 36
 """Maximum width of a name in a heading, so that the heading fits a terminal of 80 columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowContext:
-    """Values that rows depend on apart from the tree."""
+    """Values besides the tree that the rendering of rows depends on."""
 
     now: float
     """Seconds since the epoch."""
@@ -167,7 +167,7 @@ def _right_columns(
 
 
 def _check_column(check: StepCheck | None) -> tuple[str, str]:
-    """Return the last column: the ribbon of checks. An arrow marks the first step that fails."""
+    """Return the text and style of the check's result, the last column. An arrow marks the first failure."""
     if check is None:
         return "   ", ""
     arrow = "→" if check.is_first_failure else " "
@@ -199,7 +199,7 @@ def branch_label(tree: TimelineTree, tree_branch: TreeBranch) -> str:
 
 
 def branch_title(branch: TimelineBranch, tree: TimelineTree | None) -> str:
-    """Return the title of a branch for headings: its label, or its number if `tree` doesn't contain it."""
+    """Return the title of a branch for headings: its label, or its number if it isn't in `tree`."""
     if branch.reason == "compaction":
         return tr("conversation before compaction")
     if tree is None or branch.tip not in tree.turn_of:
@@ -216,7 +216,7 @@ def checkpoint_title(node: TimelineNode) -> str:
 
 
 def revert_target_label(label: str) -> str:
-    """Return the label of a revert from the label of the checkpoint before it."""
+    """Return the label of a revert. `label` is the label of the checkpoint before the revert."""
     match label:
         case MessageText(params={"revert": str(revert), "label": str(name)}):
             label = msg("{revert} “{label}”", revert=revert, label=name)

@@ -9,7 +9,7 @@ _MIN_CONTRAST = 3.0
 
 
 def style_highlighted(line: Content, widget: Widget, name: str) -> Content:
-    """Return `line` for a highlighted row: without its colors if they would be hard to read there.
+    """Return `line` for a highlighted row. Drop its colors if they are hard to read on the highlight.
 
     `name` is the component class of the highlight.
     """

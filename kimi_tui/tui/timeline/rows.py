@@ -1,6 +1,6 @@
 """Rows of the timeline pane: the visible checkpoints of the tree, according to folding and filter.
 
-They are in order of age, oldest first, so that a new checkpoint is appended. The pane draws them in reverse.
+Rows are sorted by age, oldest first, so that a new checkpoint is appended. The pane draws them in reverse.
 """
 
 from collections import defaultdict
@@ -21,14 +21,14 @@ class TimelineRow:
 
     kind: RowKind
     tree_branch: TreeBranch
-    """The branch that contains the row; for a branch row, that branch itself."""
+    """The branch that contains the row. For a branch row, the branch of the row."""
     turn: TimelineTurn | None = None
     uid: str = ""
-    """The uid of its checkpoint; for a branch, of the last one."""
+    """The uid of the row's checkpoint. For a branch, the uid of its last checkpoint."""
     has_branch_above: bool = False
     """Whether a branch forks off directly above this row."""
     is_topmost: bool = True
-    """For a branch, whether it is the newest of those that fork off at the same checkpoint."""
+    """For a branch, whether it is the newest branch that forks off at its checkpoint."""
 
     @property
     def key(self) -> tuple[RowKind, str]:
@@ -41,7 +41,7 @@ Entry = TimelineRow | TimelineTurn | str
 
 
 class RowList(Sequence[TimelineRow]):
-    """Rows that are created on access, so that only the visible ones of a long timeline are ever created."""
+    """List of rows. Creates rows on access, so that a long timeline creates only the visible rows."""
 
     def __init__(self, tree: TimelineTree) -> None:
         self._tree = tree
@@ -73,16 +73,14 @@ class RowList(Sequence[TimelineRow]):
         self._entries[:0] = entries
 
     def index_of_entry(self, entry: TimelineTurn | str) -> int | None:
-        """Return the index of a turn without other rows, or of the uid of a match; None if it isn't in the
-        list.
-        """
+        """Return the index of an entry that is a turn or the uid of a match. None if it isn't in the list."""
         try:
             return self._entries.index(entry)
         except ValueError:
             return None
 
     def index_of_row(self, key: tuple[RowKind, str]) -> int | None:
-        """Return the index of a `TimelineRow` entry; None if it isn't in the list."""
+        """Return the index of a `TimelineRow` entry. None if it isn't in the list."""
         rows = ((index, entry) for index, entry in enumerate(self._entries) if isinstance(entry, TimelineRow))
         return next((index for index, row in rows if row.key == key), None)
 
@@ -96,8 +94,8 @@ class RowList(Sequence[TimelineRow]):
 
 
 class TimelineRows:
-    """The rows of a tree. Turns and branches are collapsed except for the newest turn and those the user
-    opened.
+    """The rows of a tree. Turns and branches are collapsed, except for the newest turn and rows that the user
+    expanded.
     """
 
     def __init__(self, tree: TimelineTree) -> None:
@@ -110,7 +108,7 @@ class TimelineRows:
         self._expanded: set[tuple[RowKind, str]] = set()
         """Keys of the rows that the user expanded."""
         self._newest_turn = ""
-        """The head of the turn that is expanded because it is the newest."""
+        """The head of the turn that is expanded because it is the newest turn."""
         self._expanded_turns: defaultdict[TreeBranch, set[int]] = defaultdict(set)
         """Indexes of the expanded turns with steps, as of the last rebuild."""
         self.show(tree)
@@ -122,9 +120,9 @@ class TimelineRows:
         self._rebuild()
 
     def filter(self, query: str) -> None:
-        """Show only checkpoints that contain `query`; an empty query shows all.
+        """Show only checkpoints that contain `query`. An empty query shows all.
 
-        In a long timeline, `continue_search` finds the older ones.
+        In a long timeline, call `continue_search` to find older checkpoints.
         """
         self.query = query.strip().lower()
         self._rebuild()
@@ -171,7 +169,7 @@ class TimelineRows:
         return index if index is not None else self.all.index_of_row(key)
 
     def index_of_checkpoint(self, uid: str) -> int | None:
-        """Return the index of a checkpoint, or of the turn or branch that it is folded into."""
+        """Return the index of a checkpoint, or of the collapsed turn or branch that contains it."""
         turn = self.tree.turn_of.get(uid)
         while turn is not None:
             for key in (("turn", uid), ("step", uid), ("turn", turn.head), ("branch", turn.tree_branch.key)):

@@ -1,4 +1,4 @@
-"""Tree of checkpoints for the timeline pane: branches that consist of turns and fork off each other."""
+"""Tree of checkpoints for the timeline pane. Branches consist of turns and fork off other branches."""
 
 import weakref
 from collections import Counter
@@ -9,11 +9,11 @@ from kimi_tui.wire.checks import StepCheck
 from kimi_tui.wire.timeline import CheckpointKind, Timeline, TimelineBranch, TimelineNode, TimelineUpdate
 
 _STEP_KINDS: frozenset[CheckpointKind] = frozenset({"step", "dmail", "revert"})
-"""Kinds that belong to the turn before them. All others begin a new turn."""
+"""Kinds of checkpoints that belong to the current turn. All other kinds begin a new turn."""
 
 
 _REPLACING_KINDS: frozenset[CheckpointKind] = frozenset({"compaction", "clear"})
-"""Kinds of checkpoints at which a conversation was replaced and became a branch."""
+"""Kinds of checkpoints at which a conversation was replaced. The replaced conversation became a branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Totals:
     shell: bool = False
     partial: bool = False
     check: StepCheck | None = None
-    """The last check among them; if one is a first failure, the last of these."""
+    """The last check of the checkpoints. First failures take precedence over other checks."""
 
     def add(self, node: TimelineNode) -> "Totals":
-        """Return the totals including the changes after one more checkpoint."""
+        """Return the totals with the changes after one more checkpoint."""
         files = node.files
         check = self._combine(node.check)
         if files is None:
@@ -66,17 +66,17 @@ class TimelineTurn:
 
     def __init__(self, head: str, tree_branch: "weakref.ref[TreeBranch]", index: int) -> None:
         self.head = head
-        """The uid of its first checkpoint."""
+        """The uid of the turn's first checkpoint."""
         self.index = index
-        """Its index in the turns of its branch."""
+        """Index of the turn in its branch."""
         self.steps: list[str] = []
-        """The uids of its other checkpoints, oldest first."""
+        """The uids of the turn's other checkpoints, oldest first."""
         # Weak, so that a replaced tree is freed immediately instead of by the garbage collector.
         self._tree_branch_ref = tree_branch
         self.child_branches: dict[str, list[TreeBranch]] = {}
-        """The branches that fork off in this turn, by the uid of the checkpoint where they do."""
+        """The branches that fork off in this turn, by the uid of the checkpoint where they fork off."""
         self.totals: Totals | None = None
-        """Changes made in the turn; None until `TimelineTree.totals` computes them."""
+        """Changes made in the turn. None until `TimelineTree.totals` computes them."""
 
     @property
     def tree_branch(self) -> "TreeBranch":
@@ -103,11 +103,11 @@ class TreeBranch:
 
     def __init__(self, *, fork_uid: str | None, branch: TimelineBranch | None, lane: int) -> None:
         self.fork_uid = fork_uid
-        """The checkpoint of another branch where it forks off; None if it begins at the session start."""
+        """The checkpoint of another branch where this branch forks off. None: the start of the session."""
         self.branch = branch
-        """The engine's record of the branch; None for the current branch."""
+        """The engine's record of the branch. None for the current branch."""
         self.lane = lane
-        """Its indentation level: the number of branches to the left of it."""
+        """Indentation level: the number of branches to the left of this branch."""
         self.turns: list[TimelineTurn] = []
         self.forked_turns: set[int] = set()
         """Indexes of the turns in which other branches fork off."""
@@ -123,7 +123,7 @@ class TreeBranch:
 
     @property
     def tip(self) -> str:
-        """The uid of its last checkpoint."""
+        """The uid of the branch's last checkpoint."""
         last = self.turns[-1]
         return last.steps[-1] if last.steps else last.head
 
@@ -176,7 +176,7 @@ class TimelineTree:
         return self.turn_of[uid].tree_branch
 
     def branch_at(self, uid: str) -> TimelineBranch | None:
-        """Return the branch that contains a checkpoint, or that a compaction or a clear created there.
+        """Return the branch that contains a checkpoint, or that a compaction or a clear created at it.
 
         None if the checkpoint is on the current branch and replaced nothing.
         """
@@ -240,7 +240,7 @@ class TimelineTree:
     # building
 
     def _path(self, tip: str | None) -> list[str]:
-        # The ancestors of the tip that aren't in the tree yet, oldest first.
+        # Ancestors of the tip that aren't in the tree yet, oldest first.
         nodes, turn_of = self.nodes, self.turn_of
         path: dict[str, None] = {}
         while tip is not None and tip in nodes and tip not in turn_of and tip not in path:

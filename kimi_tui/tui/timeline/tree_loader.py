@@ -1,4 +1,4 @@
-"""Loader of the timeline tree. A large tree is built in a thread so that the screen stays responsive."""
+"""Loader of the timeline tree. Builds a large tree in a thread, so that the screen stays responsive."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ from kimi_tui.wire.commands import ShowTimeline
 from kimi_tui.wire.timeline import Timeline, TimelineUpdate
 
 _INITIAL_CHECKPOINTS = 600
-"""Number of newest checkpoints to load first: more than fit on a screen."""
+"""Number of newest checkpoints to load first. More than fit on a screen."""
 _MAX_SYNC_CHECKPOINTS = 2_000
 """Maximum number of checkpoints that can be arranged within a frame."""
 
@@ -25,7 +25,7 @@ class TreeLoader:
         self._screen = screen
         self._wire = wire
         self.tree: TimelineTree | None = None
-        """The newest checkpoints, and later all; None until they are loaded."""
+        """Tree of the newest checkpoints, and later of all checkpoints. None before the first are loaded."""
         self._view: TimelineView | None = None
         self._is_stale = False
         """Whether a revert was made since the tree was loaded."""
@@ -34,9 +34,9 @@ class TreeLoader:
         self._loading: Timeline | None = None
         """The timeline whose tree is being built."""
         self._updates: list[TimelineUpdate] = []
-        """Updates received since then."""
+        """Updates received since the build of the tree began."""
         self._waiting: list[asyncio.Future[TimelineTree]] = []
-        """Those who wait for all checkpoints."""
+        """Callers that wait for all checkpoints."""
 
     # requests
 
@@ -61,11 +61,11 @@ class TreeLoader:
             self._show_tree(self.tree)
 
     def expect_revert(self) -> None:
-        """Load the tree again before it is used: a revert was made."""
+        """Reload the tree before its next use, because a revert was made."""
         self._is_stale = True
 
     def restart(self) -> None:
-        """Discard the tree and load that of another session."""
+        """Discard the tree and load the tree of another session."""
         if self.tree is not None:
             self.tree = None
             self._stop_building()
@@ -74,7 +74,7 @@ class TreeLoader:
     # replies
 
     def build(self, timeline: Timeline) -> None:
-        """Build the tree of a timeline, replacing one that is still being built."""
+        """Build the tree of a timeline. Drop a tree that is still being built."""
         self._stop_building()
         if len(timeline.nodes) > _MAX_SYNC_CHECKPOINTS:
             self._loading = timeline
@@ -85,7 +85,7 @@ class TreeLoader:
             self._set_tree(tree)
 
     def update(self, update: TimelineUpdate) -> None:
-        """Apply an update, also to the tree that is being built."""
+        """Apply an update to the tree and to a tree that is being built."""
         if self._loading is not None:
             self._updates.append(update)
         if self.tree is None:
@@ -121,7 +121,7 @@ class TreeLoader:
                 loaded.set_result(tree)
 
     def _show_tree(self, tree: TimelineTree) -> None:
-        """Show a tree. If it is partial, request the remaining checkpoints once it is visible."""
+        """Show a tree. If the tree is partial, request the remaining checkpoints once it is visible."""
         if self._view is None:
             return
         self._view.show(tree)

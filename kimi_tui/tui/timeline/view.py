@@ -1,4 +1,4 @@
-"""Checkpoint tree widget: newest row on top; renders only visible rows."""
+"""Checkpoint tree widget with the newest row on top. Renders only visible rows."""
 
 import asyncio
 from collections.abc import Callable, Hashable
@@ -26,7 +26,7 @@ from kimi_tui.tui.timeline.tree import TimelineTree
 from kimi_tui.wire.timeline import TimelineNode, TimelineUpdate
 
 _CACHED_ROWS = 400
-"""Maximum number of rendered rows in the cache: more than fit on a screen."""
+"""Maximum number of rendered rows in the cache. More than fit on a screen."""
 _SLICES_PER_REFRESH = 8
 """Number of search slices between updates of the screen, since drawing takes longer than searching."""
 _NOW_INDEX = -1
@@ -34,7 +34,7 @@ _NOW_INDEX = -1
 
 
 class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
-    """Rows of checkpoints, one of which is highlighted. New checkpoints don't move the rows being read."""
+    """Rows of checkpoints, one of them highlighted. New rows don't move a highlighted checkpoint."""
 
     DEFAULT_CSS = """
     TimelineView { height: 1fr; overflow-x: hidden; scrollbar-size: 1 1; }
@@ -46,7 +46,7 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class Highlighted(Message):
-        """Sent when another row is highlighted; None is the current state."""
+        """Sent when another row is highlighted. None is the current state."""
 
         row: TimelineRow | None
 
@@ -66,17 +66,17 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         self._row_to_restore: TimelineRow | None = None
         """The row to highlight again once the filter has found it."""
         self._strips: LRUCache[Hashable, Strip] = LRUCache(_CACHED_ROWS)
-        """Rendered rows by everything that they depend on, so that reopening or scrolling needs no
-        rendering.
+        """Rendered rows, for reopening and scrolling. The keys contain all values that a row depends on.
+
         """
         self._highlighted_index = _NOW_INDEX
-        """Index into the rows, which are ordered oldest first."""
+        """Index of the highlighted row. Rows are sorted by age, oldest first."""
 
     # content
 
     @property
     def highlighted_row(self) -> TimelineRow | None:
-        """The highlighted row; None is the current state."""
+        """The highlighted row. None is the current state."""
         return (
             self.rows.all[self._highlighted_index]
             if 0 <= self._highlighted_index < len(self.rows.all)
@@ -85,13 +85,13 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def highlighted_node(self) -> TimelineNode | None:
-        """The checkpoint of the highlighted row; for a branch, its last one."""
+        """The checkpoint of the highlighted row. For a branch, its last checkpoint."""
         row = self.highlighted_row
         return self.rows.tree.nodes.get(row.uid) if row is not None else None
 
     @property
     def row_context(self) -> RowContext:
-        """Values that rows depend on apart from the tree."""
+        """Values besides the tree that the rendering of rows depends on."""
         return RowContext(self._wall_clock(), self.compare_uid)
 
     def show(self, tree: TimelineTree) -> None:
@@ -290,7 +290,7 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.post_message(self.FocusMoved())
 
     def on_click(self, event: events.Click) -> None:
-        """Highlight the clicked row; a click on its fold sign toggles it, a double-click opens it."""
+        """Highlight the clicked row. A click on a fold sign toggles it. A double click opens the plan."""
         event.stop()
         index = self._index_at(event.y)
         if index < _NOW_INDEX:

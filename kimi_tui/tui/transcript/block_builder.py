@@ -71,7 +71,7 @@ from kimi_tui.wire.why import LineReason
 
 
 class BlockBuilder:
-    """Reads messages in order and tracks the open ones: streaming text, running tool calls and sub-agents."""
+    """Reads messages in order. Tracks streaming text, running tool calls and sub-agents."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class BlockBuilder:
         self._shell_blocks = ShellBlocks()
         self._margin = margin
         self._is_subagent = is_subagent
-        """Whether it builds the blocks of a sub-agent, whose task is shown by the call that started it."""
+        """Whether the blocks are a sub-agent's. Its task is shown by the call that started it."""
         self._streaming_block: ResponseBlock | ThinkingBlock | None = None
         self._step_blocks: list[Block] = []
         self._last_block: Block | None = None
@@ -211,7 +211,7 @@ class BlockBuilder:
             self._sink.update(self._streaming_block)
 
     def close(self) -> None:
-        """Close all open blocks: no more messages follow."""
+        """Close all open blocks, because no more messages follow."""
         self._close_all()
 
     # text and thinking
@@ -329,7 +329,7 @@ class BlockBuilder:
         self._sink.update(block)
 
     def _show_attempts(self, attempts: AttemptList) -> None:
-        """Show the attempts while some are running, in one block, and whenever the user asked for them."""
+        """Show the attempts in one block while some are running. On request, show them in a new block."""
         block = self._attempts_block
         is_active = any(attempt.is_active for attempt in attempts.attempts)
         if attempts.is_requested or (block is None and is_active):
@@ -352,7 +352,7 @@ class BlockBuilder:
         self._append_block(block)
 
     def _add_below(self, block: Block) -> None:
-        """Add a block that isn't part of the response: one that is streaming continues above it."""
+        """Add a block that isn't part of the response. A streaming response continues above the block."""
         if isinstance(self._streaming_block, ResponseBlock):
             self._append_block(block)
         else:

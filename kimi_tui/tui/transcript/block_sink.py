@@ -19,7 +19,7 @@ class BlockSink(Protocol):
         """Handle a change of `block`."""
 
     def remove(self, block: Block) -> None:
-        """Remove `block`, which is one of the last."""
+        """Remove `block`. It is among the last blocks."""
 
     def add_checkpoint(self, event: CheckpointCreated) -> None:
         """Record a checkpoint at the current end."""

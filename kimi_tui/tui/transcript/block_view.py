@@ -22,24 +22,24 @@ from kimi_tui.tui.transcript.view import BlockScrollView
 from kimi_tui.tui.transcript.viewport import VisibleRow
 
 _WHOLE_ROW = 10_000
-"""More characters than any row has."""
+"""End column for the selection of a whole row. No row has this many characters."""
 _WORD = re.compile(r"[\w./@:-]+")
 
 
 class BlockView(BlockScrollView):
-    """Scroll view of blocks. It posts a message for anything outside of the view, such as opening a link."""
+    """Scroll view of blocks. Posts messages for actions outside of the view, such as opening a link."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(TRANSCRIPT_BINDINGS)
 
     @dataclass
     class BlockSelected(Message, namespace="transcript"):
-        """The selected block changed; None if no block is selected."""
+        """The selected block changed. None if no block is selected."""
 
         block: Block | None
 
     @dataclass
     class ActionsChanged(Message, namespace="transcript"):
-        """The actions for the selected block changed; empty while the view isn't focused."""
+        """The actions for the selected block changed. Empty while the view isn't focused."""
 
         actions: tuple[BlockAction, ...]
 
@@ -112,7 +112,7 @@ class BlockView(BlockScrollView):
             self.post_message(self.ActionsChanged(actions))
 
     def toggle_fold(self, block: Block) -> None:
-        """Fold or unfold `block`; its head stays visible."""
+        """Fold or unfold `block`. Its head stays visible."""
         if block.toggle():
             self._block_layout.remeasure(block)
             self._viewport.keep_head_visible(self._block_layout.position_of(block))
@@ -129,7 +129,7 @@ class BlockView(BlockScrollView):
         return block.source()
 
     def copy_block(self, block: Block | None = None) -> str:
-        """Return the source of `block`, or of the selected block, or of the last response."""
+        """Return the source of `block`, else of the selected block, else of the last response."""
         source_block = block or self.selected or self._source.last_response()
         return source_block.source() if source_block is not None else ""
 
@@ -224,7 +224,7 @@ class BlockView(BlockScrollView):
 
     @property
     def match_number(self) -> int:
-        """Number of the current match, from 1; 0 without one."""
+        """Number of the current match, from 1. 0 without a match."""
         return self._text_search.current_number
 
     def next_match(self, direction: int) -> bool:
@@ -248,7 +248,7 @@ class BlockView(BlockScrollView):
     # mouse and text selection
 
     def on_click(self, event: events.Click) -> None:
-        """Open a link, scroll to the end, or select a block; a click on its head folds it.
+        """Open a link, scroll to the end, or select a block. A click on a block's head folds the block.
 
         A double click selects a word, a triple click the row.
         """

@@ -23,15 +23,15 @@ class CheckpointPreview:
         self._viewport = viewport
         self._markers = markers
         self.dimmed_from: Position | None = None
-        """Rows from this position on are dimmed; None dims nothing."""
+        """Rows from this position on are dimmed. None: no rows are dimmed."""
         self._checkpoint_id: int | None = None
         self._opened_marker: RevertedBlock | None = None
         """Marker that is unfolded only during the preview."""
         self._return_state: tuple[Position, bool] | None = None
-        """Top of the viewport before the preview, and whether it followed the end."""
+        """Top of the viewport before the preview, and whether the viewport followed the end."""
 
     def show(self, checkpoint_id: int) -> None:
-        """Scroll a checkpoint to the middle of the screen, or scroll to the end if it isn't found."""
+        """Scroll a checkpoint to the middle of the screen. If it isn't found, scroll to the end."""
         if self._return_state is None:
             self._return_state = self._viewport.top, self._viewport.is_following
         self._checkpoint_id = checkpoint_id

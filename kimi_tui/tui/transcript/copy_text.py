@@ -12,7 +12,7 @@ _FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)^ {0,3}\1", re.DOTALL | 
 
 
 def text_in_selection(layout: TranscriptLayout, selection: Selection) -> str:
-    """Return the text within `selection`; if it has no ends, the source of all blocks."""
+    """Return the text within `selection`. If the selection has no ends, return the source of all blocks."""
     start, end = selection.start, selection.end
     if start is None and end is None:
         return "\n\n".join(filter(None, (block.source() for block in layout.blocks())))

@@ -20,7 +20,7 @@ from kimi_tui.tui.markdown.wrap import chop
 from kimi_tui.wire.display_blocks import DiffBlock
 
 _LEAD_LINES = 24
-"""Lines above a change that are highlighted with it, for correct colors."""
+"""Number of lines above a change that are highlighted together with the change, for correct colors."""
 _GAP_ROW = DiffRow("⋯")
 _BACKGROUNDS = {"+": "diff-added", "−": "diff-removed"}
 
@@ -59,8 +59,8 @@ class Diff:
     def lines(
         self, width: int, start: int = 0, end: int | None = None, *, digits: int = 0
     ) -> list[StyledLine]:
-        """Return rows `start` to `end` at `width` cells. `digits` is the width of the line numbers; 0 fits
-        them.
+        """Return rows `start` to `end` at `width` cells. `digits` is the width of the line numbers. 0 is the
+        width of the longest number.
         """
         digits = digits or self.digits
         lines: list[StyledLine] = []
@@ -142,7 +142,7 @@ def _split_lines(text: str) -> list[str]:
 
 
 def render_row(row: DiffRow, code: Spans, digits: int, width: int) -> list[StyledLine]:
-    """Return the lines of a row with its highlighted text; `digits` is the width of the line number."""
+    """Return the lines of a row with its highlighted text. `digits` is the width of the line number."""
     if row.sign == "⋯":
         return [StyledLine(((f"{'⋯':>{digits}}", text_style("diff-number")),))]
     fill = background_of(row)

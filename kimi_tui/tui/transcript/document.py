@@ -20,7 +20,7 @@ from kimi_tui.wire.events import CheckpointCreated, ReplayBegin, ReplayEnd, Reve
 
 _BOUNDARIES = frozenset({TurnBegin, ReplayEnd, Reverted})
 MAX_UNDONE_BLOCKS = 500
-"""Maximum number of undone blocks that markers keep in total. The latest revert keeps all of its blocks."""
+"""Maximum total of undone blocks in markers. The marker of the latest revert keeps all of its blocks."""
 
 
 class TranscriptDocument:
@@ -37,11 +37,11 @@ class TranscriptDocument:
         self._markers: list[RevertedBlock] = []
         """Markers of all reverts, oldest first."""
         self._pending_revert: Reverted | None = None
-        """Revert whose marker is added after the replay that follows it."""
+        """Revert with a pending marker. The marker is added after the replay that follows the revert."""
         self.update_count = 0
         """Incremented with each visible change."""
         self._sections_before_replay: int | None = None
-        """Previous number of sections, while a replay restarts a conversation whose end was already shown."""
+        """Number of sections before a replay that restarts a conversation, if its end was already shown."""
         self._is_history_unfolded = False
         self._replayed_section_count = 0
         """Number of sections at the end of the last replay."""
@@ -63,7 +63,7 @@ class TranscriptDocument:
             self._builder.handle(message)
 
     def store_replay(self, messages: Sequence[TranscriptMessage]) -> Sequence[TranscriptMessage]:
-        """Store the messages that belong to a replay. Return the others, which must be passed to `handle`."""
+        """Store the messages of a replay. Return the other messages. Pass them to `handle`."""
         if self._replay_messages is None and not any(type(message) is ReplayBegin for message in messages):
             return messages
         for index, message in enumerate(messages):
@@ -114,7 +114,7 @@ class TranscriptDocument:
         return None
 
     def toggle_all(self) -> None:
-        """Unfold all folded blocks, or fold all if none is folded. History loaded later is folded alike."""
+        """Unfold all folded blocks, or fold all if none is folded. Also applies to history loaded later."""
         blocks = [block for section in self.layout.sections for block in section.blocks if block.is_foldable]
         unfold = any(block.is_folded for block in blocks)
         self._is_history_unfolded = unfold
@@ -140,7 +140,7 @@ class TranscriptDocument:
         self.update_count += 1
 
     def remove(self, block: Block) -> None:
-        """Remove `block`, which is one of the last."""
+        """Remove `block`. It is among the last blocks."""
         self.layout.remove(block)
 
     def add_checkpoint(self, event: CheckpointCreated) -> None:
@@ -237,7 +237,7 @@ class TranscriptDocument:
 
 
 def record_checkpoint(section: Section, event: CheckpointCreated) -> None:
-    """Record how many blocks of `section` precede a checkpoint. That of a prompt precedes the prompt."""
+    """Record the number of blocks of `section` before a checkpoint. A prompt is after its checkpoint."""
     position = len(section.blocks)
     if event.kind == "user" and section.blocks and isinstance(section.blocks[-1], UserBlock):
         position -= 1
@@ -261,14 +261,14 @@ class _SectionSink:
         self._section = section
 
     def begin_turn(self) -> None:
-        """Do nothing: the section is the turn."""
+        """Do nothing, because the section is the turn."""
 
     def append(self, block: Block) -> None:
         """Add `block` at the end."""
         self._section.blocks.append(block)
 
     def update(self, block: Block) -> None:
-        """Do nothing: the block isn't measured yet."""
+        """Do nothing, because the block isn't measured yet."""
 
     def remove(self, block: Block) -> None:
         """Remove `block`."""

@@ -1,8 +1,8 @@
 """Layout of the conversation: blocks in sections, and positions in them.
 
-Heights are estimates until a piece comes near the screen. A position names section, block, piece and row, so
-it stays valid when rows above it are measured. The offset from the top is only needed for the scroll bar; it
-is a sum of the heights known at the moment.
+Heights are estimates until a piece comes near the screen. A position consists of section, block, piece and
+row. So it stays valid when rows above are measured. The offset from the top is only for the scroll bar. It is
+the sum of the heights currently known.
 """
 
 from collections import OrderedDict
@@ -16,11 +16,12 @@ from kimi_tui.wire.timeline import CheckpointCreated
 
 BLOCKS_PER_SECTION = 64
 _ROWS_PER_MESSAGE = 3
-"""Estimate for stored messages."""
+"""Estimated number of rows per stored message."""
 _MAX_MEASURED_ROWS = 400
-"""Rows that are measured before they are visible, newest first.
+"""Maximum number of rows to measure before they are visible, newest first.
 
-Older rows keep their estimates: among so many rows, a wrong one moves the scroll bar by less than a cell.
+Older rows keep their estimates. Among that many rows, a wrong estimate moves the scroll bar by less than a
+cell.
 """
 
 
@@ -38,7 +39,7 @@ _BITS = 20
 
 
 def encode_position(position: Position) -> int:
-    """Return an integer that sorts like `position`; used as the line number of text selections."""
+    """Return an integer that sorts like `position`. Used as the line number of text selections."""
     section, block, piece, row = position
     return ((section << _BITS | block) << _BITS | piece) << _BITS | row
 
@@ -50,13 +51,13 @@ def decode_position(code: int) -> Position:
 
 
 class Section:
-    """A turn, or a part of a long one. A replayed turn remains a list of messages until it is viewed."""
+    """A turn, or a part of a long turn. A replayed turn is stored as messages until it is viewed."""
 
     __slots__ = ("blocks", "checkpoints", "height", "is_turn", "stored_checkpoint_ids", "stored_messages")
 
     def __init__(self, *, is_turn: bool, stored_messages: Sequence[ConversationMessage] = ()) -> None:
         self.is_turn = is_turn
-        """Whether it begins with a user message."""
+        """Whether the section begins with a message of the user."""
         self.stored_messages = stored_messages
         self.blocks: list[Block] = []
         self.checkpoints: dict[int, int] = {}
@@ -84,7 +85,7 @@ class TranscriptLayout:
         self.width = 0
         """Cells of a row. Heights measured at another width are estimates."""
         self.prepended_sections = 0
-        """Total number of sections inserted before existing ones."""
+        """Total number of sections inserted before existing sections."""
         self._render_cache = render_cache
         self._section_loader = section_loader
         self._unmeasured: OrderedDict[Block, None] = OrderedDict()
@@ -107,7 +108,7 @@ class TranscriptLayout:
 
     @property
     def has_estimates(self) -> bool:
-        """Whether `measure` has something to do: blocks that were drawn as a whole need no measuring."""
+        """Whether `measure` has blocks to measure. Blocks that were drawn as a whole are already measured."""
         while self._unmeasured:
             block = next(reversed(self._unmeasured))
             if block.section is not None and any(
@@ -118,10 +119,11 @@ class TranscriptLayout:
         return False
 
     def measure(self, max_pieces: int) -> bool:
-        """Replace up to `max_pieces` estimated heights by exact ones, newest blocks first.
+        """Replace up to `max_pieces` estimated heights by exact heights, newest blocks first.
 
-        Returns whether estimates remain. Without it the height of a block would depend on whether a frame
-        was drawn while it was visible, and the scroll bar would jump when the user scrolls to it.
+        Returns whether estimates remain. Without measuring, the height of a block would depend on whether a
+        frame was drawn while the block was visible. The scroll bar would jump when the user scrolls to the
+        block.
         """
         while self._unmeasured and self._measured_rows < _MAX_MEASURED_ROWS:
             block, _ = self._unmeasured.popitem()
@@ -179,7 +181,7 @@ class TranscriptLayout:
     def remove_from(self, section_index: int, block_index: int) -> tuple[list[Block], dict[int, int]]:
         """Remove all blocks from the given one to the end and return them.
 
-        The second value has the removed checkpoints: the number of removed blocks that precede each, by
+        The second value has the removed checkpoints: the number of removed blocks before each checkpoint, by
         checkpoint id.
         """
         removed: list[Block] = []
@@ -209,7 +211,7 @@ class TranscriptLayout:
     # queries
 
     def blocks_of(self, index: int) -> list[Block]:
-        """Return the blocks of a section, built now if it is still stored as messages."""
+        """Return the blocks of a section. Build them if the section is still stored as messages."""
         section = self.sections[index]
         if section.stored_messages:
             stored_height = section.height
@@ -250,7 +252,7 @@ class TranscriptLayout:
             section_index += 1
 
     def pieces_before(self, position: Position | None) -> Iterator[tuple[Position, Block, Piece]]:
-        """Yield the pieces above the one at `position`, nearest first. None yields all pieces."""
+        """Yield the pieces above the piece at `position`, nearest first. None yields all pieces."""
         section_index = (
             len(self.sections) - 1 if position is None else min(position.section, len(self.sections) - 1)
         )
@@ -272,7 +274,7 @@ class TranscriptLayout:
             section_index -= 1
 
     def offset_of(self, position: Position) -> int:
-        """Return the number of rows above `position`, by the heights known now."""
+        """Return the number of rows above `position`, based on the currently known heights."""
         if position.section >= len(self.sections):
             return self.height
         if position.section > len(self.sections) // 2:
@@ -290,7 +292,7 @@ class TranscriptLayout:
         )
 
     def position_at(self, offset: int) -> Position:
-        """Return the position `offset` rows from the top, by the heights known now."""
+        """Return the position `offset` rows from the top, based on the currently known heights."""
         rows = max(0, offset)
         for index, section in enumerate(self.sections):
             if rows < section.height or index == len(self.sections) - 1:
@@ -321,7 +323,7 @@ class TranscriptLayout:
         return None
 
     def position_of(self, block: Block) -> Position | None:
-        """Return the position of `block`. None if it isn't in the layout."""
+        """Return the position of `block`. None if the block isn't in the layout."""
         for index in range(len(self.sections) - 1, -1, -1):
             if self.sections[index] is block.section:
                 return Position(index, self.sections[index].blocks.index(block), 0)
@@ -360,7 +362,7 @@ class TranscriptLayout:
         return None
 
     def neighbor(self, start: Position, direction: int) -> Block | None:
-        """Return the block after (1) or before (-1) the one at `start`. None at either end."""
+        """Return the block after (1) or before (-1) the block at `start`. None at either end."""
         index, block_index = start.section, start.block + direction
         while 0 <= index < len(self.sections):
             blocks = self.blocks_of(index)

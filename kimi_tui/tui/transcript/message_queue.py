@@ -11,7 +11,7 @@ from kimi_tui.frontend.message_batch import TranscriptMessage
 BUDGET_S = 0.008
 """Seconds spent on messages per iteration of the event loop."""
 _MAX_TEXT_CHARS = 16_384
-"""Longer texts are handled in chunks."""
+"""Maximum number of characters to handle at a time. Longer texts are handled in chunks."""
 
 
 class MessageHandler(Protocol):
@@ -39,7 +39,7 @@ class BudgetedQueue:
         self._pending.extend(messages)
 
     def process(self, budget_s: float = BUDGET_S) -> None:
-        """Handle queued messages until the budget is spent, at least one."""
+        """Handle at least one queued message, and more until the budget is spent."""
         deadline = self._now() + budget_s
         while self._pending:
             self._handler.handle(self._pop_next())

@@ -43,7 +43,7 @@ class OpenCalls:
         return block
 
     def feed_arguments(self, part: ToolCallPart) -> None:
-        """Add a fragment of arguments to the call that it names, or to the last one if it names none."""
+        """Add a fragment of arguments to its call. A fragment without an id belongs to the last call."""
         entry = self._calls.get(part.tool_call_id or "")
         block = entry[0] if entry is not None else self._last
         if block is not None and part.arguments_part and (entry := self._calls.get(block.call_id)):
@@ -75,7 +75,7 @@ class OpenCalls:
             self._update_block(call_id, lambda block: block.replace_command(edited_command))
 
     def start_written_calls(self) -> None:
-        """Start the calls whose arguments were streaming: the model's message is complete."""
+        """Start the calls with streaming arguments, because the model's message is complete."""
         for block, sink in self._calls.values():
             if block.status == "writing":
                 block.begin()
@@ -86,7 +86,7 @@ class OpenCalls:
         self._calls.pop(block.call_id, None)
 
     def cancel(self, sink: BlockSink | None = None) -> None:
-        """Cancel open calls at the end of a turn: all of them, or for a sub-agent those in `sink`."""
+        """Cancel open calls at the end of a turn: all calls, or the calls in a sub-agent's `sink`."""
         for call_id, (block, block_sink) in list(self._calls.items()):
             if sink is None or block_sink is sink:
                 block.cancel()

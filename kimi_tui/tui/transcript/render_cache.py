@@ -1,4 +1,4 @@
-"""Pieces, the smallest units of layout, and a cache of the latest ones rendered."""
+"""Pieces, the smallest units of layout, and a cache of recently rendered pieces."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -33,9 +33,9 @@ class Piece:
         self.margin = margin
         """Prefix of each row, within the width."""
         self.height = gap + guess
-        """Rows including the gap; an estimate until measured."""
+        """Number of rows including the gap. An estimate until the piece is measured."""
         self.measured_width = 0
-        """Width at which `height` was measured; 0 while it is an estimate."""
+        """Width at which `height` was measured. 0 while the height is an estimate."""
         self.version = 0
 
     def redraw(self, draw: Draw | None = None) -> None:
@@ -96,7 +96,7 @@ class RenderCache:
         ]
 
     def clear_strips(self) -> None:
-        """Drop all strips after a change of styles; layouts stay valid."""
+        """Drop all strips after a change of styles. Layouts stay valid."""
         for rendered in self._rendered_pieces.values():
             rendered.strips.clear()
 
@@ -112,7 +112,7 @@ class RenderCache:
 
 
 def dim_undone(line: StyledLine) -> StyledLine:
-    """Return `line` dimmed, as undone text is shown."""
+    """Return `line` in the dimmed style of undone text."""
     return replace(line, spans=tuple((text, style.with_role("undone")) for text, style in line.spans))
 
 

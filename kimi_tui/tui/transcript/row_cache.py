@@ -36,7 +36,7 @@ class RowDecorations:
     has_new_below: bool = False
     """Whether the last row shows the “new below” label."""
     dimmed_from: Position | None = None
-    """Rows from this position on are dimmed: they come after the previewed checkpoint."""
+    """Position of the first dimmed row. Rows after the previewed checkpoint are dimmed."""
 
 
 class RowCache:
@@ -85,7 +85,7 @@ class RowCache:
         self._full_strips = [None] * self.height
 
     def paint_row(self, y: int, style_cache: StyleCache, decorations: RowDecorations) -> Strip:
-        """Return the text columns of row `y`. It's the same strip until the row changes."""
+        """Return the text columns of row `y`. Returns the same strip until the row changes."""
         strip = self._painted_rows[y]
         if strip is None:
             strip = self._painted_rows[y] = self._render_row(y, style_cache, decorations)

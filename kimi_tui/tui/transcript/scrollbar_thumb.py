@@ -1,4 +1,4 @@
-"""Scroll bar thumb, painted directly like the rows because it moves while a response streams."""
+"""Scroll bar thumb. Painted directly, like the rows, because it moves while a response streams."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -15,7 +15,7 @@ ThumbCell = tuple[int, Strip]
 
 
 class WholeCellRender(ScrollBarRender):
-    """Scroll bar renderer without the eighth-cell ends, which would change with every line."""
+    """Scroll bar renderer without ends of an eighth of a cell, because they would change with every line."""
 
     VERTICAL_BARS: ClassVar[list[str]] = [" "]
 

@@ -32,7 +32,7 @@ class ShellBlocks:
         return block
 
     def append_output(self, command_id: str, text: str) -> Block | None:
-        """Add output to a command and return its block. None if the id isn't that of a shell command."""
+        """Add output to a command and return its block. None if no shell command has this id."""
         block = self._open_blocks.get(command_id)
         if block is not None:
             block.feed_output(text)

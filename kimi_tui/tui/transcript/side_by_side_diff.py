@@ -16,12 +16,12 @@ _HighlightedRow = tuple[DiffRow, Spans]
 
 
 def can_show_side_by_side(diff: Diff) -> bool:
-    """Return whether both columns would have lines."""
+    """Return whether the diff has lines for both columns."""
     return not diff.is_summary and any(row.sign in "− " for row in diff.rows)
 
 
 def render_side_by_side(diff: Diff, width: int) -> list[StyledLine]:
-    """Return the diff at `width` cells; lines too long for their column wrap."""
+    """Return the diff at `width` cells. Lines that are too long for their column wrap."""
     return [line for _, _, lines in side_by_side_rows(diff, width) for line in lines]
 
 

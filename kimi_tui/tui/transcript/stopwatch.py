@@ -7,7 +7,7 @@ Clock = Callable[[], float]
 
 
 class Stopwatch:
-    """Measures how long something runs, without its pauses. It starts when it is created."""
+    """Measures a duration without its pauses. Starts when it is created."""
 
     def __init__(self, clock: Clock | None) -> None:
         """Without a clock, as for history, the time is unknown."""
@@ -17,7 +17,7 @@ class Stopwatch:
         self._started_at = clock() if clock is not None else 0.0
 
     def start(self) -> None:
-        """Start again after a pause, or drop the time since the last start."""
+        """Resume after a pause. If the stopwatch is running, drop the time since the last start."""
         self._is_paused = False
         if self._clock is not None:
             self._started_at = self._clock()
@@ -29,12 +29,12 @@ class Stopwatch:
 
     @property
     def elapsed(self) -> float:
-        """Seconds so far; 0 if the time is unknown."""
+        """Seconds so far. 0 if the time is unknown."""
         if self._clock is None or self._is_paused:
             return self._elapsed_before
         return self._elapsed_before + self._clock() - self._started_at
 
     @property
     def duration(self) -> float | None:
-        """Seconds so far; None if the time is unknown."""
+        """Seconds so far. None if the time is unknown."""
         return self.elapsed if self._clock is not None else None

@@ -59,21 +59,21 @@ ROLES = (
     "user-bar",
     "waiting",
 )
-"""All roles that a text style may have; each is a component class of the transcript."""
+"""All roles that a text style may have. Each role is a component class of the transcript."""
 COMPONENT_CLASSES = {f"transcript--{role}" for role in ROLES}
-"""For small widgets that declare them. Larger widgets should use a `StyleCache`, which is faster."""
+"""Component classes for small widgets. Larger widgets should use a `StyleCache`, which is faster."""
 
 _REVERSED_IN_ANSI = {"match", "match-current", "new-below"}
 _DIM_IN_ANSI = {"dim", "guide", "rule", "undone", "diff-number", "thinking", "cancelled", "table-rule"}
 _COLORED_IN_ANSI = {"diff-added": "done", "diff-removed": "failed"}
-"""ANSI themes have no tinted backgrounds: these tables list the attributes and colors used instead."""
+"""Replacements for tinted backgrounds, which ANSI themes lack. These tables list attributes and colors."""
 
 
 class StyleCache:
     """Converts text styles to Rich styles. Create a new one when the theme or the styles change."""
 
     def __init__(self, widget: Widget, *, filters: Sequence[LineFilter] = ()) -> None:
-        """Use the colors of `widget` as it is now."""
+        """Use the current colors of `widget`."""
         self._widget = widget
         _, _, self._background, self._foreground = widget.colors
         self._ansi = widget.app.native_ansi_color
@@ -89,7 +89,7 @@ class StyleCache:
         return style
 
     def preload(self, roles: Iterable[str]) -> None:
-        """Read the styles of `roles` now, so that the first text in them doesn't have to wait."""
+        """Read the styles of `roles` in advance, so that the first text with these roles isn't delayed."""
         for role in roles:
             self._get_component_styles(role)
 

@@ -1,4 +1,4 @@
-"""Sink for a sub-agent's blocks, shown within the call that started it."""
+"""Sink for a sub-agent's blocks. The blocks are shown within the call that started the sub-agent."""
 
 from kimi_tui.tui.markdown.styled_line import Spans, text_style
 from kimi_tui.tui.transcript.block_sink import BlockSink
@@ -15,14 +15,14 @@ def subagent_margin(parent: ToolCallBlock) -> Spans:
 
 
 class SubagentSink:
-    """Adds a sub-agent's blocks to the call that started it."""
+    """Adds a sub-agent's blocks to the call that started the sub-agent."""
 
     def __init__(self, parent: ToolCallBlock, sink: BlockSink) -> None:
         self._parent = parent
         self._sink = sink
 
     def begin_turn(self) -> None:
-        """Do nothing: a sub-agent's turn isn't a turn of the conversation."""
+        """Do nothing, because a sub-agent's turn isn't a turn of the conversation."""
 
     def append(self, block: Block) -> None:
         """Add `block` to the children."""
@@ -43,7 +43,7 @@ class SubagentSink:
         self.update(block)
 
     def add_checkpoint(self, event: CheckpointCreated) -> None:
-        """Do nothing: the checkpoint belongs to the sub-agent's timeline."""
+        """Do nothing, because the checkpoint belongs to the sub-agent's timeline."""
 
     def revert(self, event: Reverted) -> None:
-        """Do nothing: the revert belongs to the sub-agent's own timeline."""
+        """Do nothing, because the revert belongs to the sub-agent's timeline."""

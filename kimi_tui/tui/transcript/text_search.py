@@ -19,7 +19,7 @@ class TextSearch:
         self.current_match: Position | None = None
         """Row of the current match."""
         self._sections_without_match: set[Section] = set()
-        """Stored turns, which never change, without a match."""
+        """Stored turns without a match. Stored turns never change."""
 
     def search(self, text: str) -> int:
         """Set the text to search for. Return the number of matches."""
@@ -46,7 +46,9 @@ class TextSearch:
 
     @property
     def current_number(self) -> int:
-        """Number of the current match, counted from 1; that of the first one in its row. 0 without one."""
+        """Number of the current match, from 1. In a row with several matches, the number of the first match.
+        0 without a match.
+        """
         position = self.current_match
         if position is None:
             return 0

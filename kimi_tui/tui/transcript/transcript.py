@@ -22,19 +22,19 @@ from kimi_tui.tui.transcript.style_cache import ROLES
 from kimi_tui.wire.events import ReplayBegin, TurnBegin
 
 _TICK_S = 1.0
-"""Interval at which the elapsed time of running calls is updated."""
+"""Seconds between updates of the elapsed time of running calls."""
 _WARM_UP_S = 1.0
-"""Delay after mounting before parsers and styles are loaded; the first frame has been drawn by then."""
+"""Seconds after mounting until parsers and styles are loaded, after the first frame."""
 _YIELD_S = 0.002
-"""Pause between two slices of a burst, in which keys are handled."""
+"""Seconds between two slices of a burst. Keys are handled in this pause."""
 _LOAD_DIVISOR = 4
-"""During a burst, drawing takes at most 1/4 of the time."""
+"""Limits drawing to 1/4 of the time during a burst."""
 
 
 class Transcript(BlockView):
     """The whole conversation in one widget.
 
-    Pass it messages with `show` or `show_all`. It follows the end until the user scrolls up.
+    Pass messages to `show` or `show_all`. The transcript follows the end until the user scrolls up.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Transcript(BlockView):
         self._budgeted_queue = BudgetedQueue(self._document)
         self._slice_timer: Timer | None = None
         self._draw_due_at = 0.0
-        """When to draw next during a burst."""
+        """Time of the next drawing during a burst."""
         self._tick_timer: Timer | None = None
         self._is_warmed_up = False
         self._printed_blocks: WeakSet[Block] = WeakSet()
@@ -77,8 +77,8 @@ class Transcript(BlockView):
         self.show_all((message,))
 
     def show_all(self, messages: Sequence[TranscriptMessage]) -> None:
-        """Handle a batch of messages. What exceeds the time budget is handled in later event loop
-        iterations.
+        """Handle a batch of messages. Messages that exceed the time budget are handled in later iterations of
+        the event loop.
         """
         self._budgeted_queue.put(messages if self._budgeted_queue else self._document.store_replay(messages))
         if not self._is_warmed_up and any(isinstance(message, TurnBegin) for message in messages):

@@ -9,7 +9,7 @@ from kimi_tui.wire.events import CompactionEnd, HookResolved, StepRetry, TurnEnd
 
 
 def turn_end_notice(end: TurnEnd, *, margin: Spans = ()) -> NoticeBlock | None:
-    """Return why a turn ended early. None if it finished."""
+    """Return the notice about a turn that ended early. None for a finished turn."""
     if end.failure is not None:
         severity: Severity = "warning" if end.outcome in ("max_steps", "limit") else "error"
         return NoticeBlock(
@@ -72,7 +72,7 @@ def _error_cause(error_type: str) -> str:
 
 
 def hook_notice(hook: HookResolved, *, margin: Spans = ()) -> NoticeBlock | None:
-    """Return the notice about a blocking hook. None if the tool result or the turn's end shows it.
+    """Return the notice about a blocking hook. None if the tool result or the turn's end reports the block.
 
     Hooks that didn't block have no notice.
     """
@@ -93,7 +93,7 @@ def hook_notice(hook: HookResolved, *, margin: Spans = ()) -> NoticeBlock | None
 
 
 def compaction_summary(end: CompactionEnd) -> str:
-    """Return how much a compaction saved."""
+    """Return a message about the tokens saved by a compaction."""
     if end.tokens_before is None or end.tokens_after is None:
         return tr("Compaction didn't complete")
     return tr(

@@ -29,11 +29,11 @@ from kimi_tui.tui.transcript.text_search import TextSearch
 from kimi_tui.tui.transcript.viewport import Viewport
 
 _MEASURE_DELAY_S = 0.3
-"""Time without new content after which estimated heights are replaced by exact ones."""
+"""Seconds without new content after which measuring starts: exact heights replace estimates."""
 _MEASURE_SLICE_S = 0.002
-"""Time spent on measuring at once, so that a key never waits for it."""
+"""Seconds per slice of measuring. Short enough that a key never waits."""
 _MEASURE_PAUSE_S = 0.04
-"""Pause between two slices of measuring."""
+"""Seconds between two slices of measuring."""
 
 
 class BlockSource(Protocol):
@@ -60,9 +60,9 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
     """Scroll view of a `TranscriptLayout`.
 
     The position of the top row is authoritative. Textual's `scroll_y` and `virtual_size` are derived from
-    it, as they count rows whose heights are estimates until they are visible. Scrolling never causes a
-    layout pass. A frame compares the new rows with those on the screen and refreshes only the cells that
-    differ. The view must have no border and no padding; put them on a container around it.
+    it, because heights are estimates until their rows are visible. Scrolling never causes a layout pass. A
+    frame compares the new rows with the rows on the screen and refreshes only the cells that differ. The view
+    must have no border and no padding. Put them on a container around the view.
     """
 
     ALLOW_SELECT = True
@@ -77,7 +77,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
     """
 
     has_new_below: reactive[bool] = reactive(default=False, repaint=False)
-    """Whether something was added below the screen since the user scrolled up."""
+    """Whether content was added below the screen after the user scrolled up."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
     ) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self.render_cache = render_cache
-        """Its `layout_count` shows how many layouts were needed."""
+        """Cache of rendered pieces. `layout_count` is the number of layouts so far."""
         self.selected: Block | None = None
         self._source = source
         self._block_layout = source.layout
@@ -103,7 +103,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
         self._thumb = ScrollbarThumb()
         self._measure_timer: Timer | None = None
         self._measured_updates = 0
-        """Update count of the source when it was last found to be idle."""
+        """Update count of the source at the last check for new content."""
         self._seen_updates = 0
         self._checkpoint_preview = CheckpointPreview(self._block_layout, self._viewport, source)
 
@@ -136,7 +136,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def is_measuring(self) -> bool:
-        """Whether some heights are estimates that later frames replace."""
+        """Whether exact heights will replace estimates in later frames."""
         return self._measure_timer is not None
 
     def _measure_when_idle(self) -> None:
@@ -176,7 +176,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh(Region(left, self._row_cache.height - 1, len(NEW_BELOW_LABEL), 1))
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return the strips in `crop`. Unchanged rows are cached, as each frame asks for all of them."""
+        """Return the strips in `crop`. Unchanged rows are cached, because each frame requests all rows."""
         if self.styles.gutter != Spacing():
             return super().render_lines(crop)
         strips = self._row_cache.strips(
@@ -222,7 +222,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
             self._invalidate_rows()
 
     def on_resize(self) -> None:
-        """Lay out the visible rows at the new width; the text at the top stays there."""
+        """Lay out the visible rows at the new width. The text at the top stays at the top."""
         if self._block_layout.width not in (0, self.scrollable_content_region.width):
             self.screen.clear_selection()
         self._draw()
@@ -256,7 +256,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
         return self._thumb.update(bar, self._ensure_style_cache(), total=total, height=height, offset=offset)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Follow scrolling by Textual: mouse wheel, scroll bar, or a selection dragged past the edge."""
+        """Follow Textual's scrolling: mouse wheel, scroll bar, or a selection dragged past the edge."""
         if self.scrollable_content_region.size != (self._block_layout.width, self._viewport.height):
             return  # A resize clamps the value; `on_resize` handles it.
         if rows := round(new_value) - self._block_layout.offset_of(self._viewport.top):
@@ -264,12 +264,12 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
             self._draw()
 
     def scroll_to(self, x: float | None = None, y: float | None = None, **options: object) -> None:
-        """Scroll without animation, since rows may turn out higher than estimated on the way."""
+        """Scroll without animation, because row heights may differ from estimates on the way."""
         if y is not None:
             self.scroll_y = y
 
     def scroll_rows(self, rows: int) -> None:
-        """Scroll down by `rows`; up if negative."""
+        """Scroll down by `rows`, up if negative."""
         self._viewport.scroll(rows)
         self._draw()
 

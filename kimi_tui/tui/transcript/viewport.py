@@ -1,8 +1,8 @@
 """Viewport: the visible rows of the layout, and its position while the layout changes.
 
-The viewport stores the position of its top row, not an offset from the start, so blocks that are changed,
-folded or measured above it don't move the visible text. While it follows the end, it stays at the end
-instead.
+The viewport stores the position of its top row, not an offset from the start. So changing, folding or
+measuring blocks above the viewport doesn't move the visible text. While the viewport follows the end, it
+stays at the end.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from kimi_tui.tui.transcript.layout import START, Position, TranscriptLayout
 from kimi_tui.tui.transcript.render_cache import RenderedPiece
 
 _MAX_EXACT_SCREENS = 4
-"""Screens; scrolling further than this uses estimated heights."""
+"""Maximum number of screens to scroll with exact heights. Longer distances use estimates."""
 
 
 class VisibleRow(NamedTuple):
@@ -36,13 +36,13 @@ class Viewport:
     def __init__(self, layout: TranscriptLayout) -> None:
         self._layout = layout
         self.height = 0
-        """Rows of the screen."""
+        """Number of rows of the screen."""
         self._top = START
         self._prepended_sections = layout.prepended_sections
         self.is_following = True
-        """Whether it stays at the end."""
+        """Whether the viewport stays at the end."""
         self._width_anchor: tuple[Position, int] | None = None
-        """Top row after the last change of width, and the number of characters of its piece above it."""
+        """Top row after the last change of width, and the number of characters of its piece above the row."""
 
     @property
     def top(self) -> Position:
@@ -59,7 +59,7 @@ class Viewport:
         self._top = position
 
     def visible_rows(self) -> list[VisibleRow]:
-        """Return the visible rows; fewer than `height` if the conversation is shorter."""
+        """Return the visible rows. Fewer than `height` if the conversation is shorter."""
         if not self.is_following:
             rows = self._rows_from(self.top)
             if len(rows) == self.height and self._layout.position_below(self.top, self.height) is not None:
@@ -103,7 +103,7 @@ class Viewport:
             self.is_following = False
 
     def rewrap(self, width: int) -> None:
-        """Change the width. The text at the top stays there, even over several changes."""
+        """Change the width. The text at the top stays at the top, even after several changes."""
         block = self._layout.block_at(self.top)
         if (
             self._layout.width

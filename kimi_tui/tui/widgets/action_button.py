@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 
 class ActionButton(Static):
-    """Runs an action of an ancestor widget when clicked, like the key does."""
+    """Runs an action of an ancestor widget when clicked, like the action's key."""
 
     DEFAULT_CSS = """
     ActionButton { width: auto; height: 1; padding: 0 1; }

@@ -1,4 +1,4 @@
-"""List of options with check boxes that differ without colors, too."""
+"""List of options with check boxes. Their states differ even without colors."""
 
 from typing import TypeVar
 

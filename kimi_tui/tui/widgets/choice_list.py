@@ -25,7 +25,7 @@ class Choice:
     label: str
     detail: str = ""
     row: str = ""
-    """Row of a table, sanitized and aligned by the caller. It replaces the label and the detail."""
+    """Row of a table, sanitized and aligned by the caller. Replaces the label and the detail."""
     note: str = ""
     """Text at the right end, such as a key."""
     matched_positions: tuple[int, ...] = ()
@@ -35,11 +35,11 @@ class Choice:
     is_heading: bool = False
     """Whether this is a heading for the lines below it. The highlight skips headings."""
     is_current: bool = False
-    """Whether this is the current value. The list opens with it highlighted."""
+    """Whether this is the current value. The list opens with the current value highlighted."""
 
 
 class ChoiceList(ScrollView, can_focus=False):
-    """List of choices. It never takes the focus; its owner forwards keys to it."""
+    """List of choices. Never takes the focus: its owner forwards keys to the list."""
 
     DEFAULT_CSS = """
     ChoiceList { height: auto; overflow-x: hidden; }
@@ -73,7 +73,7 @@ class ChoiceList(ScrollView, can_focus=False):
         return self._choices[self.highlighted] if self.highlighted < len(self._choices) else None
 
     def show(self, choices: Sequence[Choice]) -> None:
-        """Show `choices` and highlight the first that isn't a heading."""
+        """Show `choices` and highlight the first choice that isn't a heading."""
         self._set_choices(choices)
         self.highlighted = self._skip_headings(0, 1)
         self.scroll_to(y=0, animate=False)
@@ -95,11 +95,11 @@ class ChoiceList(ScrollView, can_focus=False):
         self.refresh(layout=True)
 
     def set_max_height(self, rows: int) -> None:
-        """Limit the height to `rows`; longer lists scroll."""
+        """Limit the height to `rows`. Longer lists scroll."""
         self.styles.max_height = max(rows, 3)
 
     def move(self, lines: int) -> None:
-        """Move the highlight. Single steps wrap around; larger ones stop at the ends."""
+        """Move the highlight. Single steps wrap around. Larger steps stop at the ends."""
         if not self._choices:
             return
         target = self.highlighted + lines
@@ -108,7 +108,7 @@ class ChoiceList(ScrollView, can_focus=False):
         self.highlighted = self._skip_headings(target % len(self._choices), 1 if lines > 0 else -1)
 
     def _skip_headings(self, index: int, step: int) -> int:
-        """Return the index of the first line from `index` on that isn't a heading, or `index` if all are."""
+        """Return the index of the first line from `index` on that isn't a heading, else `index`."""
         count = len(self._choices)
         lines = ((index + offset * step) % count for offset in range(count))
         return next((line for line in lines if not self._choices[line].is_heading), index)

@@ -1,4 +1,4 @@
-"""Title of a pane with a cross that hides it."""
+"""Title of a pane, with a cross that hides the pane."""
 
 from textual.content import Content
 from textual.style import Style

@@ -18,7 +18,7 @@ class Match:
 
 
 def match(query: str, text: str) -> Match | None:
-    """Match `query` against `text`, ignoring case. Return None if its characters don't occur in order."""
+    """Match `query` against `text`, ignoring case. Return None if `text` lacks the characters in order."""
     if not query:
         return Match(text, 0.0)
     needle, haystack = query.lower(), text.lower()

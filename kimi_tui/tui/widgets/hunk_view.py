@@ -1,4 +1,4 @@
-"""View of the hunks of one file, which can be included or excluded, and of the choices for the file."""
+"""View of the hunks of a file, to include or exclude, and of the choices for the file."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from kimi_tui.tui.widgets.line_view import LineSource, LineView
 from kimi_tui.wire.timeline import ConflictChoice, PlannedHunk
 
 _TICK_CELLS = 6
-"""Columns of the margin and the tick, where a click toggles a hunk."""
+"""Number of columns at the left, with the margin and the check box. A click on them toggles a hunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class FileHunks:
 
 
 class HunkView(LineView, can_focus=True, inherit_bindings=False):
-    """Shows the hunks of a file. Without hunks and choices, only the header, which can't be focused."""
+    """Shows the hunks of a file. Without hunks and choices, it shows only the header and can't be focused."""
 
     BINDINGS = bindings(HUNK_KEYS)
     FOCUS_ON_CLICK = False  # the layout would change between pressing and releasing the button
@@ -74,11 +74,11 @@ class HunkView(LineView, can_focus=True, inherit_bindings=False):
         self._current = 0
         """Index of the hunk that keys apply to."""
         self._targets: dict[int, PlannedHunk | ChoiceLine] = {}
-        """What a click on a line applies to, by the line's index."""
+        """Target of a click on a line, by the index of the line."""
 
     @property
     def can_be_entered(self) -> bool:
-        """Whether there is anything to choose."""
+        """Whether the file has hunks or choices."""
         return self._file is not None and bool(self._file.hunks or self._file.choices)
 
     def show_file(self, file: FileHunks, *, keeps_position: bool = False) -> None:
@@ -143,7 +143,7 @@ class HunkView(LineView, can_focus=True, inherit_bindings=False):
         self.post_message(self.Left())
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the clicked line; toggle a hunk if its tick was clicked."""
+        """Select the choice or hunk at the clicked line. A click on a check box toggles the hunk."""
         offset = event.get_content_offset(self)  # without the border
         if offset is None:
             return
@@ -173,7 +173,7 @@ class HunkView(LineView, can_focus=True, inherit_bindings=False):
 
 
 class _HunkLines:
-    """Lays out a file, and records what a click on each line applies to."""
+    """Lays out a file, and records the target of a click on each line."""
 
     def __init__(self, file: FileHunks, targets: dict[int, PlannedHunk | ChoiceLine]) -> None:
         self._file = file

@@ -20,12 +20,12 @@ _KEYS = {
     "pageup": "pgup",
     "pagedown": "pgdn",
 }
-"""Display names of keys that are shorter than Textual's."""
+"""Display names of keys, shorter than Textual's names."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyHint:
-    """A key, its description, and the action of the ancestor widget that it runs."""
+    """A key, its description, and its action of an ancestor widget."""
 
     key: str
     label: str
@@ -56,7 +56,7 @@ class KeyHints(Widget):
         self._hints = tuple(hints)
         self.max_lines = max_lines
         self._hint_by_cell: dict[tuple[int, int], KeyHint] = {}
-        """Hints by the line and column of each cell they cover."""
+        """Hints by the line and column of each cell."""
 
     def show(self, hints: Sequence[KeyHint]) -> None:
         """Replace the hints."""

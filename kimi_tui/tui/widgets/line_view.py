@@ -1,4 +1,4 @@
-"""Scroll view of styled lines. They are laid out once per width and painted only where visible."""
+"""Scroll view of styled lines. Lays out lines once per width, and paints only visible lines."""
 
 from typing import ClassVar, Protocol
 
@@ -28,7 +28,7 @@ class LineView(ScrollView, can_focus=False):
     """
     ALLOW_SELECT = True
     MARKER: ClassVar[Span] = ("▎ ", text_style("match-current"))
-    """What is shown before the highlighted line, two cells wide."""
+    """Marker before the highlighted line, two cells wide."""
 
     def __init__(self, source: LineSource | None = None) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class LineView(ScrollView, can_focus=False):
         self.refresh(layout=True)
 
     def redraw(self) -> None:
-        """Lay out the lines again after something other than the width changed."""
+        """Lay out the lines again after a change other than the width."""
         self._width = 0
         self.refresh(layout=True)
 
@@ -85,7 +85,7 @@ class LineView(ScrollView, can_focus=False):
         )
 
     def highlight_line(self, index: int | None) -> None:
-        """Highlight a line and scroll to it; None removes the highlight."""
+        """Highlight a line and scroll to it. None removes the highlight."""
         self._highlighted_line = index
         if index is not None:
             self.scroll_to(y=max(index - self.size.height // 3, 0), animate=False)

@@ -36,14 +36,14 @@ class Tab(Static):
 
 
 class Tabs(Horizontal):
-    """Shows which tab is open and which are answered."""
+    """Shows a row of tabs with the states of their questions. One tab is open."""
 
     DEFAULT_CSS = """
     Tabs { height: 1; overflow: hidden hidden; }
     """
 
     def show(self, tabs: Sequence[tuple[str, TabState]], current: int) -> None:
-        """Show `tabs`, given as labels and states. `current` is the index of the open one."""
+        """Show `tabs`, which are pairs of label and state. `current` is the index of the open tab."""
         existing = list(self.query(Tab))
         for index, (label, state) in enumerate(tabs):
             text = f"✔ {label}" if state == "answered" else label

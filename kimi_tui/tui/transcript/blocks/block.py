@@ -10,7 +10,7 @@ from kimi_tui.tui.markdown.wrap import wrap
 from kimi_tui.tui.transcript.render_cache import Piece
 
 _MAX_INDENT_SHARE = 3
-"""The part of the width, as a divisor, up to which wrapped rows are indented."""
+"""Wrapped rows keep an indentation of up to 1/3 of the width. A deeper indentation is dropped."""
 
 
 class BlockContainer(Protocol):
@@ -26,22 +26,22 @@ class Block:
     """
 
     is_stackable = False
-    """Whether there is no blank row between adjacent blocks of this kind."""
+    """Whether adjacent blocks of this kind are shown without a blank row between them."""
     is_all_head = False
-    """Whether the whole first piece is the head, not only its first row."""
+    """Whether the head is the whole first piece instead of its first row."""
     label = tr_lazy("block")
     """Short name of this kind of block."""
 
     def __init__(self, *, margin: Spans = ()) -> None:
         self.margin = margin
-        """Prefix of every row: the guides of enclosing sub-agents."""
+        """Prefix of every row: the vertical guides of the enclosing sub-agents."""
         self.pieces: list[Piece] = []
         self.section: BlockContainer | None = None
         self.counted_rows = 0
         """Rows counted for this block in its section's height."""
         self.is_folded = True
         self.has_gap_above: bool = True
-        """Whether there is a blank row above it."""
+        """Whether a blank row is above the block."""
 
     @property
     def is_foldable(self) -> bool:
@@ -60,7 +60,7 @@ class Block:
         """Rebuild the pieces according to `is_folded`."""
 
     def source(self) -> str:
-        """Return the text to copy; Markdown if the block shows Markdown."""
+        """Return the text to copy. Markdown if the block shows Markdown."""
         raise NotImplementedError
 
     def full_text(self) -> str:
@@ -108,7 +108,7 @@ class SinglePieceBlock(Block):
 
 
 def wrap_text(text: str, width: int, style: TextStyle, *, margin: Spans = ()) -> list[StyledLine]:
-    """Return `text` wrapped, with its line breaks preserved. All rows of a line have its indentation."""
+    """Return `text` wrapped. Line breaks are preserved. All rows of a line have the line's indentation."""
     lines: list[StyledLine] = []
     for line in sanitize(text).expandtabs(4).split("\n"):
         spans: Spans = ((line, style),)
@@ -121,7 +121,7 @@ def wrap_text(text: str, width: int, style: TextStyle, *, margin: Spans = ()) ->
 
 
 def estimate_rows(text: str, *, columns: int = 80) -> int:
-    """Return an estimate of the rows that `text` takes, without wrapping it."""
+    """Return the estimated number of rows of `text`, without wrapping the text."""
     return text.count("\n") + len(text) // columns + 1
 
 

@@ -37,9 +37,9 @@ class DisplayRenderer:
     """Renders a display block: summary, preview and full content."""
 
     is_brief = False
-    """Whether it only has a short summary of the result."""
+    """Whether the block has only a short summary of the result."""
     shows_arguments = False
-    """Whether it shows the content of the call's arguments."""
+    """Whether the block shows the content of the call's arguments."""
 
     def summary(self) -> list[Span]:
         """Return the summary shown after the call's name."""
@@ -50,7 +50,7 @@ class DisplayRenderer:
         return []
 
     def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
-        """Return the draw functions for the full content, each with an estimate of its rows."""
+        """Return the draw functions for the full content, each with an estimated number of rows."""
         return [(partial(self.preview, margin=margin), 1)]
 
     def source(self) -> str:
@@ -117,7 +117,7 @@ class _TodoRenderer(DisplayRenderer):
         self._items = block.items
 
     def summary(self) -> list[Span]:
-        """Return how many items are done, and the current item. The pane shows all of them."""
+        """Return the number of completed items, and the current item. The todo pane shows all items."""
         done = sum(item.status == "done" for item in self._items)
         spans: list[Span] = [(f"  {done}/{len(self._items)}", text_style("dim"))]
         current = next((item for item in self._items if item.status == "in_progress"), None)
@@ -183,7 +183,7 @@ class _UnknownRenderer(DisplayRenderer):
 
 
 def build_renderers(blocks: Sequence[DisplayBlock]) -> tuple[DisplayRenderer, ...]:
-    """Return the renderers for `blocks`; adjacent hunks of one file share one."""
+    """Return the renderers for `blocks`. Adjacent hunks of the same file share a renderer."""
     renderers: list[DisplayRenderer] = []
     show_paths = len({block.path for block in blocks if isinstance(block, DiffBlock)}) > 1
     for path, group in groupby(

@@ -14,7 +14,7 @@ from kimi_tui.i18n.translate import tr
 
 
 def media_label(part: ContentPart) -> str:
-    """Return a label for `part`: its kind and either format and size of its data, or its URL."""
+    """Return a label for `part`: its kind, and either its URL or the format and size of its data."""
     match part:
         case TextPart(text=text):
             return text

@@ -13,7 +13,7 @@ from kimi_tui.tui.transcript.render_cache import Draw
 
 LINES_PER_PIECE = 100
 _MAX_LINE_CHARS = 2_000
-"""Longer lines are cut off."""
+"""Maximum line length in characters. Longer lines are cut off."""
 
 
 def output_text(output: str | tuple[ContentPart, ...]) -> str:
@@ -59,7 +59,7 @@ def all_lines(text: str, *, margin: Spans = (), style: TextStyle | None = None) 
 
 
 def more_lines_note(count: int) -> str:
-    """Return the note that `count` lines are hidden."""
+    """Return the note about `count` hidden lines."""
     return tr_n("⋯ {count:,} more line", "⋯ {count:,} more lines", count)
 
 

@@ -14,7 +14,7 @@ from kimi_tui.tui.transcript.render_cache import Draw, Piece
 
 
 class ResponseBlock(Block):
-    """Response with one piece for each closed part of its Markdown and one for the open part."""
+    """Response of the model, with a piece for each closed part of its Markdown and for the open part."""
 
     label = tr_lazy("response")
 

@@ -32,7 +32,7 @@ _HINTS: dict[RevertReason, str] = {
     "adopt": _UNDO_HINT,
 }
 _MAX_NAMED_FILES = 20
-"""Maximum number of kept files that are listed, as far as the row allows."""
+"""Maximum number of kept files to list. A short row lists fewer files."""
 _GUIDE: Spans = (("┆ ", text_style("guide")),)
 
 
@@ -57,7 +57,7 @@ class RevertedBlock(Block):
         self._undone_count = len(self.undone_blocks)
         self.checkpoints = checkpoints or {}
         self.is_latest = True
-        """Whether it is the revert that `/undo` would undo."""
+        """Whether `/undo` would undo this revert."""
         self._head = self.create_piece(self._lines, gap=1)
         self.pieces = [self._head]
 
@@ -79,7 +79,7 @@ class RevertedBlock(Block):
         )
 
     def release_undone(self) -> None:
-        """Drop the undone blocks to free memory; the timeline still has them."""
+        """Drop the undone blocks to free memory. The timeline still has them."""
         self.undone_blocks, self.checkpoints = (), {}
         self.is_folded = True
         self.refold()
@@ -169,13 +169,13 @@ class RevertedBlock(Block):
         return lines
 
     def _restore_link(self) -> str:
-        """Return the command that a click on the saved versions runs."""
+        """Return the command to run when the user clicks the saved versions."""
         if len(self._event.saved) == 1:
             return restore_saved_command(self._event)
         return f"/revert {self._event.from_} files"
 
     def _head_lines(self, width: int) -> list[StyledLine]:
-        """Return the description and the number of removed blocks, on its own line if it doesn't fit."""
+        """Return the description and the number of removed blocks, on one line if both fit."""
         message = (self._message(), text_style("waiting"))
         if not self._undone_count:
             return render_rule([message], width)
@@ -193,6 +193,6 @@ class RevertedBlock(Block):
         return "/redo" if self._event.reason == "undo" else "/undo"
 
     def mark_superseded(self) -> None:
-        """Remove the hint: another revert has followed."""
+        """Remove the hint, because another revert has followed."""
         self.is_latest = False
         self._head.redraw()

@@ -10,7 +10,7 @@ BELOW: Span = ("    ", text_style())
 
 
 def render_rule(spans: Sequence[Span], width: int) -> list[StyledLine]:
-    """Return `spans` between two rules. If there is no room for the second one, the text wraps instead."""
+    """Return `spans` between two rules. If the second rule doesn't fit, the text wraps."""
     rest = width - span_width([_BEFORE, *spans]) - 1
     if rest > 0:
         return [StyledLine((_BEFORE, *spans, (" " + "─" * rest, text_style("rule"))))]

@@ -9,11 +9,11 @@ from kimi_tui.tui.transcript.blocks.block import SinglePieceBlock, format_second
 from kimi_tui.tui.transcript.stopwatch import Stopwatch
 
 _PREVIEW_CHARS = 400
-"""Characters at the end of running thinking from which the one-line preview is taken."""
+"""Number of characters at the end of running thinking that the one-line preview is taken from."""
 
 
 class ThinkingBlock(SinglePieceBlock):
-    """Thinking; shown as `▸ thought for 3 s` once it has ended."""
+    """The model's thinking. Shown as `▸ thought for 3 s` once it has ended."""
 
     label = tr_lazy("thinking")
 
@@ -27,7 +27,7 @@ class ThinkingBlock(SinglePieceBlock):
         self._latest = ""
         self._stopwatch = stopwatch
         self.duration: float | None = None
-        """Seconds. None while it runs, and in history."""
+        """Duration in seconds. None while thinking runs, and in history."""
         self.is_running = True
 
     def feed(self, text: str) -> None:

@@ -30,16 +30,16 @@ _ROLES = {
 _BODY: Spans = (("  ", text_style()),)
 _PREVIEW_LINES = 6
 _SHELL_TOOLS = SHELL_TOOLS | {"$"}
-"""Tools whose output is meant for the user as well, and the user's own shell."""
+"""Tools with output for the user, and the user's own shell."""
 _LIVE_TAIL = 8_000
-"""Maximum characters kept of a running tool's output."""
+"""Maximum number of characters of a running tool's output to keep."""
 _SHOW_ELAPSED_AFTER_S = 1.0
 """Seconds after which a running call shows its elapsed time."""
 
 
 class ToolCallBlock(Block):
-    """Tool call: a head row, and below it a diff, a list or the end of the output, or everything if
-    unfolded.
+    """Tool call: a head row, and a diff, a list or the end of the output below the head. Unfolded, it shows
+    everything.
     """
 
     is_stackable = True
@@ -60,10 +60,10 @@ class ToolCallBlock(Block):
         self.arguments = PartialToolArguments(arguments)
         self.status: Status = "writing"
         self.duration: float | None = None
-        """Seconds that it ran, without the time spent waiting for the user. None in history."""
+        """Seconds that the call ran, without the time spent waiting for the user. None in history."""
         self.result: ToolReturn | None = None
         self.children: list[Block] = []
-        """Blocks of its sub-agent."""
+        """Blocks of the sub-agent that the call started."""
         self._renderers: tuple[DisplayRenderer, ...] = ()
         self._stopwatch = stopwatch
         self._has_question = False
@@ -93,7 +93,7 @@ class ToolCallBlock(Block):
             self._head.redraw()
 
     def replace_command(self, command: str) -> None:
-        """Show another command, if it is a call that runs one."""
+        """Replace the displayed command, if the call runs a command."""
         self.arguments = PartialToolArguments(replace_command(self.arguments.text, command))
         self.refold()
 
@@ -123,7 +123,7 @@ class ToolCallBlock(Block):
         self.refold()
 
     def cancel(self) -> None:
-        """Mark an open call as canceled: its turn ended without a result."""
+        """Mark an open call as canceled, because its turn ended without a result."""
         if self.is_open:
             self.status = "cancelled"
             self.refold()
@@ -202,7 +202,7 @@ class ToolCallBlock(Block):
         return [StyledLine((*truncate(spans, room), *trailing))]
 
     def _trailing_spans(self) -> list[Span]:
-        # Shown at the end of the head row and never truncated.
+        # At the end of the head row, and never truncated.
         spans: list[Span] = []
         hide_briefs = self._should_hide_briefs()
         for item in self._renderers:
@@ -220,7 +220,7 @@ class ToolCallBlock(Block):
         return spans
 
     def _should_hide_briefs(self) -> bool:
-        # The counts of a diff, or an error message shown below, make a brief redundant.
+        # With the counts of a diff, or an error message below, a brief summary would be redundant.
         counts = any(item.summary() for item in self._renderers if not item.is_brief)
         return counts or (
             self.status == "failed" and self.name not in _SHELL_TOOLS and self._result_text() != ""

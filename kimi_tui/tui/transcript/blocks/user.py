@@ -35,7 +35,7 @@ class UserBlock(Block):
         self.pieces += [self._create_image_piece(part) for part in parts if isinstance(part, ImageURLPart)]
 
     def refold(self) -> None:
-        """Lay out the text again, as the gap above may have changed."""
+        """Lay out the text again, because the gap above may have changed."""
         self.pieces[0].gap = self.head_gap
         self.pieces[0].redraw()
 
