@@ -128,6 +128,13 @@ async def test_commands_of_one_workspace_see_what_earlier_ones_did(env: Workspac
     assert (env.work / "src" / "made").read_text() == "first\n"
 
 
+async def test_many_commands_run_one_right_after_another_in_one_workspace(env: WorkspaceEnv) -> None:
+    async with env.workspaces.open(env.work, owner=OWNER) as workspace:
+        for _ in range(20):
+            await env.run(workspace, "echo x >> made")
+        assert (await env.run(workspace, "grep -c x made")).output == "20\n"
+
+
 async def test_what_a_killed_process_left_without_a_record_is_removed(env: WorkspaceEnv) -> None:
     await env.workspaces.close()
     records = OpenRecords(env.data / "workspaces")

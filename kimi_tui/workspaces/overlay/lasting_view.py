@@ -1,9 +1,7 @@
 """Private view that lasts for several commands and the file tools between them."""
 
 import asyncio
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from kimi_tui.workspaces.checkpoint.overlay_view import read_layer_changes
@@ -16,9 +14,6 @@ from kimi_tui.workspaces.overlay.write_limit import WriteGuard, WriteLimit
 
 _END_GRACE_S = 0.5
 """How long processes that a command left may take to end."""
-_CLOSE_TIMEOUT_S = 2.0
-"""How long a view may take to end before it is mounted again."""
-_POLL_S = 0.002
 
 
 class LastingView:
@@ -101,10 +96,7 @@ class LastingView:
     async def _mount_again(self) -> None:
         """Mount the layer again: a new view shows the real files as they are now. Raises OSError."""
         self._view.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_CLOSE_TIMEOUT_S):
-                while os.path.lexists(self._view.folder):  # noqa: ASYNC110 - a process that isn't a child
-                    await asyncio.sleep(_POLL_S)
+        await self._view.wait_for_unmount()
         self._mounted.layer.allow_remount()
         try:
             self._view = await self._client.mount(self._mounted.layer.spec())

@@ -57,6 +57,8 @@ class OverlayWorkspace:
         self.report = RunReport()
         """Implements `Workspace.report`."""
         self._view = mounted.take_view()
+        self._ended_view: MountedView | None = None
+        """The view before, which may not be unmounted yet."""
         self._base_ns = 0
         """The ctime from which on a file was changed after the first command began."""
         self._effects: Effects | None = None
@@ -152,6 +154,8 @@ class OverlayWorkspace:
     async def _mount(self) -> MountedView:
         if self._is_used:
             await run_in_thread_shielded(self._renew)
+        if self._ended_view is not None:
+            await self._ended_view.wait_for_unmount()
         self._layer.allow_remount()
         return await self._client.mount(self._layer.spec())
 
@@ -165,7 +169,7 @@ class OverlayWorkspace:
     def _end_view(self) -> None:
         if self._view is not None:
             self._view.close()
-            self._view = None
+            self._ended_view, self._view = self._view, None
 
     def _renew(self) -> None:
         self._layer.remove()

@@ -24,6 +24,7 @@ Mode = Literal["root", "user"]
 
 _MAX_MESSAGE = 1 << 16
 _CLOSE_TIMEOUT_S = 2.0
+_POLL_S = 0.002
 
 
 class ViewUnavailable(Exception):
@@ -153,6 +154,13 @@ class MountedView:
             self._loop.remove_reader(self._channel)
             self._channel.close()
         self._end()
+
+    async def wait_for_unmount(self) -> None:
+        """Wait up to two seconds until a closed view has ended. Then its layer can be mounted again."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_TIMEOUT_S):
+                while os.path.lexists(self.folder):  # noqa: ASYNC110 - a process that isn't a child
+                    await asyncio.sleep(_POLL_S)
 
     def _read_message(self) -> None:
         try:
