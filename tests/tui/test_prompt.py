@@ -27,6 +27,7 @@ from kimi_tui.wire.events import (
     TurnEnd,
     TurnFailure,
 )
+from kimi_tui.wire.requests import ApprovalRequest
 from tests.tui.conftest import SESSION, AppHarness
 from tests.tui.test_panes import click_text
 
@@ -304,7 +305,7 @@ async def test_the_border_names_the_key_that_moves_a_long_command_to_the_backgro
         await harness.wait_until(lambda: "ctrl+b" not in harness.screen_text())
 
 
-@pytest.mark.parametrize("case", ["plan mode", "another tool", "interrupted"])
+@pytest.mark.parametrize("case", ["plan mode", "another tool", "interrupted", "awaiting"])
 async def test_the_border_names_no_key_where_nothing_can_move_to_the_background(
     open_app: Any, case: str
 ) -> None:
@@ -317,8 +318,13 @@ async def test_the_border_names_no_key_where_nothing_can_move_to_the_background(
         if case == "interrupted":
             await harness.driver.press("escape")
             await harness.wait_until(lambda: "stopping" in harness.screen_text())
+        if case == "awaiting":
+            harness.ask(ApprovalRequest("r1", "c1", "Bash", "run command", "make"))
+            await harness.wait_until(lambda: "awaiting" in harness.screen_text())
+            harness.clock.now += 60
+            await harness.driver.press("ctrl+g")
         harness.clock.now += 60
-        await harness.wait_until(lambda: "1 min" in harness.screen_text())
+        await harness.wait_until(lambda: " min " in harness.screen_text())
         assert "ctrl+b" not in harness.screen_text()
 
 

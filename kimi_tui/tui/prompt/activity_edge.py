@@ -92,6 +92,7 @@ class ActivityEdge:
             self._background_key != ""
             and state.turn is not None
             and not state.turn.is_interrupted
+            and not state.requests
             and not (state.session is not None and state.session.plan_mode)
             and state.tool_runs.is_command_running(since=self._clock() - _LONG_COMMAND_S)
         )

@@ -16,7 +16,7 @@ class PreparedState:
     """A layer for a state, and the paths that it can't have."""
 
     layer: StateLayer | None
-    """None if nothing differs from the real files."""
+    """None if nothing differs from the real files, or if the layer can't show the paths in `failed`."""
     failed: tuple[str, ...] = ()
 
 

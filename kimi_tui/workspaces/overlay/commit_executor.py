@@ -359,7 +359,7 @@ class _CommitRun:
         copy_attributes(effect.source, folder, name, effect.after, with_time=self._has_own_time(effect.after))
 
     def _has_own_time(self, state: PathState) -> bool:
-        """Return whether the command set the mtime. That of a directory changes with its members."""
+        """Return whether to set the mtime. A directory's later mtime may come from committing its members."""
         return not state.is_folder or state.mtime_ns < self._base_ns
 
     def _staging_for(self, path: str) -> int:
